@@ -1,0 +1,144 @@
+//! Which labels are relevant to which row, as packed bits, indexed by label and never by position
+//! in a chain.
+
+/// One label, by its place in the data set's label order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelId(pub usize);
+
+/// The relevant labels of many rows: one bit a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelMatrix {
+    n_rows: usize,
+    n_labels: usize,
+    words_per_row: usize,
+    words: Vec<u64>,
+}
+
+impl LabelMatrix {
+    /// A table of no rows yet.
+    pub fn new(n_labels: usize) -> LabelMatrix {
+        LabelMatrix { n_rows: 0, n_labels, words_per_row: n_labels.div_ceil(64), words: Vec::new() }
+    }
+
+    /// `n_rows` rows without a relevant label.
+    pub fn empty(n_rows: usize, n_labels: usize) -> LabelMatrix {
+        let mut labels = LabelMatrix::new(n_labels);
+        labels.words = vec![0; n_rows * labels.words_per_row];
+        labels.n_rows = n_rows;
+        labels
+    }
+
+    /// Adds a row without a relevant label and returns its index.
+    pub fn push_row(&mut self) -> usize {
+        self.words.resize(self.words.len() + self.words_per_row, 0);
+        self.n_rows += 1;
+        self.n_rows - 1
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many labels.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// All labels, in label order.
+    pub fn ids(&self) -> impl Iterator<Item = LabelId> + use<> {
+        (0..self.n_labels).map(LabelId)
+    }
+
+    /// Whether a label is relevant to a row.
+    pub fn get(&self, row: usize, label: LabelId) -> bool {
+        self.row(row)[label.0 / 64] >> (label.0 % 64) & 1 == 1
+    }
+
+    /// Writes down whether a label is relevant to a row.
+    pub fn set(&mut self, row: usize, label: LabelId, relevant: bool) {
+        assert!(label.0 < self.n_labels, "the label exists");
+        let word = &mut self.words[row * self.words_per_row + label.0 / 64];
+        *word = *word & !(1 << (label.0 % 64)) | (u64::from(relevant) << (label.0 % 64));
+    }
+
+    /// A row's bits: label l is bit l mod 64 of word l / 64, and the bits beyond the last label
+    /// are 0.
+    pub fn row(&self, row: usize) -> &[u64] {
+        &self.words[row * self.words_per_row..(row + 1) * self.words_per_row]
+    }
+
+    /// The relevant labels of a row, ascending.
+    pub fn relevant(&self, row: usize) -> impl Iterator<Item = LabelId> + '_ {
+        self.row(row).iter().enumerate().flat_map(|(at, &word)| {
+            std::iter::successors((word != 0).then_some(word), |rest| {
+                let rest = rest & (rest - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |rest| LabelId(at * 64 + rest.trailing_zeros() as usize))
+        })
+    }
+
+    /// To how many rows each label is relevant.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_labels];
+        for row in 0..self.n_rows {
+            self.relevant(row).for_each(|label| counts[label.0] += 1);
+        }
+        counts
+    }
+
+    /// The rows named, in that order.
+    pub fn select(&self, rows: &[usize]) -> LabelMatrix {
+        let mut chosen = LabelMatrix::new(self.n_labels);
+        chosen.words = rows.iter().flat_map(|&row| self.row(row)).copied().collect();
+        chosen.n_rows = rows.len();
+        chosen
+    }
+
+    /// Bytes held.
+    pub fn n_bytes(&self) -> usize {
+        self.words.len() * 8
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.words.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_kept_across_word_borders() {
+        let mut labels = LabelMatrix::empty(2, 130);
+        for label in [0, 63, 64, 129] {
+            labels.set(1, LabelId(label), true);
+        }
+        labels.set(1, LabelId(63), false);
+        let relevant: Vec<usize> = labels.relevant(1).map(|label| label.0).collect();
+        assert_eq!(relevant, [0, 64, 129]);
+        assert_eq!(labels.relevant(0).count(), 0);
+        assert!(labels.get(1, LabelId(64)) && !labels.get(1, LabelId(65)));
+    }
+
+    #[test]
+    fn counts_are_per_label_and_selection_keeps_order() {
+        let mut labels = LabelMatrix::new(2);
+        for relevant in [[true, false], [true, true], [false, false]] {
+            let row = labels.push_row();
+            labels.ids().zip(relevant).for_each(|(label, is)| labels.set(row, label, is));
+        }
+        assert_eq!(labels.counts(), [2, 1]);
+        assert_eq!(labels.select(&[2, 1]).counts(), [1, 1]);
+        assert!(labels.select(&[2, 1]).get(1, LabelId(1)));
+    }
+
+    #[test]
+    fn no_labels_is_a_table_too() {
+        let mut labels = LabelMatrix::new(0);
+        labels.push_row();
+        assert_eq!((labels.n_rows(), labels.relevant(0).count()), (1, 0));
+    }
+}

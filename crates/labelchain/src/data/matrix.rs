@@ -1,0 +1,227 @@
+//! The cells of a table, dense or sparse. A missing cell is NaN.
+
+/// A table of numbers, stored as its file was.
+#[derive(Clone, Debug)]
+pub enum Matrix {
+    /// Every cell, row by row.
+    Dense(Dense),
+    /// The cells that are not zero, row by row.
+    Sparse(Sparse),
+}
+
+/// Every cell, row by row.
+#[derive(Clone, Debug)]
+pub struct Dense {
+    n_rows: usize,
+    n_columns: usize,
+    values: Vec<f64>,
+}
+
+/// The cells that are not zero, row by row, in ascending columns.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    n_columns: usize,
+    /// Row r owns `starts[r]..starts[r + 1]` of the two below.
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Dense {
+    /// A table of no rows yet.
+    pub fn new(n_columns: usize) -> Dense {
+        Dense { n_rows: 0, n_columns, values: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If `row` is not `n_columns` long.
+    pub fn push_row(&mut self, row: &[f64]) {
+        assert_eq!(row.len(), self.n_columns, "a row has one cell per column");
+        self.values.extend_from_slice(row);
+        self.n_rows += 1;
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.n_columns..(row + 1) * self.n_columns]
+    }
+}
+
+impl Sparse {
+    /// A table of no rows yet.
+    pub fn new(n_columns: usize) -> Sparse {
+        Sparse { n_columns, starts: vec![0], columns: Vec::new(), values: Vec::new() }
+    }
+
+    /// Adds a row of (column, value) in ascending columns. Zeros are left out.
+    ///
+    /// # Panics
+    /// If the columns do not ascend or reach `n_columns`.
+    pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
+        let mut least = 0;
+        for (column, value) in entries {
+            assert!(
+                column >= least && (column as usize) < self.n_columns,
+                "columns ascend and exist"
+            );
+            least = column + 1;
+            if value != 0.0 {
+                self.columns.push(column);
+                self.values.push(value);
+            }
+        }
+        self.starts.push(self.values.len());
+    }
+
+    /// The columns and values of a row's non-zero cells.
+    pub fn row(&self, row: usize) -> (&[u32], &[f64]) {
+        let span = self.starts[row]..self.starts[row + 1];
+        (&self.columns[span.clone()], &self.values[span])
+    }
+
+    fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+}
+
+impl Matrix {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.n_rows,
+            Matrix::Sparse(sparse) => sparse.n_rows(),
+        }
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.n_columns,
+            Matrix::Sparse(sparse) => sparse.n_columns,
+        }
+    }
+
+    /// One cell.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        match self {
+            Matrix::Dense(dense) => dense.row(row)[column],
+            Matrix::Sparse(sparse) => {
+                let (columns, values) = sparse.row(row);
+                columns.binary_search(&(column as u32)).map_or(0.0, |at| values[at])
+            }
+        }
+    }
+
+    /// The stored cells of a row, in ascending columns: all of them where dense, the non-zero
+    /// ones where sparse.
+    pub fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (columns, values) = match self {
+            Matrix::Dense(dense) => (None, dense.row(row)),
+            Matrix::Sparse(sparse) => {
+                let (columns, values) = sparse.row(row);
+                (Some(columns), values)
+            }
+        };
+        values.iter().enumerate().map(move |(at, &value)| match columns {
+            None => (at, value),
+            Some(columns) => (columns[at] as usize, value),
+        })
+    }
+
+    /// The rows named, in that order.
+    pub fn select(&self, rows: &[usize]) -> Matrix {
+        match self {
+            Matrix::Dense(dense) => {
+                let mut chosen = Dense::new(dense.n_columns);
+                chosen.values.reserve_exact(rows.len() * dense.n_columns);
+                rows.iter().for_each(|&row| chosen.push_row(dense.row(row)));
+                Matrix::Dense(chosen)
+            }
+            Matrix::Sparse(sparse) => {
+                let mut chosen = Sparse::new(sparse.n_columns);
+                for &row in rows {
+                    let (columns, values) = sparse.row(row);
+                    chosen.push_row(columns.iter().copied().zip(values.iter().copied()));
+                }
+                Matrix::Sparse(chosen)
+            }
+        }
+    }
+
+    /// Bytes held.
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.values.len() * 8,
+            Matrix::Sparse(sparse) => sparse.values.len() * 12 + sparse.starts.len() * 8,
+        }
+    }
+
+    /// Gives back what growing row by row reserved in advance.
+    pub(crate) fn shrink(&mut self) {
+        match self {
+            Matrix::Dense(dense) => dense.values.shrink_to_fit(),
+            Matrix::Sparse(sparse) => {
+                sparse.starts.shrink_to_fit();
+                sparse.columns.shrink_to_fit();
+                sparse.values.shrink_to_fit();
+            }
+        }
+    }
+}
+
+/// Equal to the bit, with a missing cell equal to a missing cell.
+impl PartialEq for Matrix {
+    fn eq(&self, other: &Matrix) -> bool {
+        fn same(a: &[f64], b: &[f64]) -> bool {
+            let bits = |x: &f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+            a.iter().map(bits).eq(b.iter().map(bits))
+        }
+        match (self, other) {
+            (Matrix::Dense(a), Matrix::Dense(b)) => {
+                (a.n_rows, a.n_columns) == (b.n_rows, b.n_columns) && same(&a.values, &b.values)
+            }
+            (Matrix::Sparse(a), Matrix::Sparse(b)) => {
+                (a.n_columns, &a.starts, &a.columns) == (b.n_columns, &b.starts, &b.columns)
+                    && same(&a.values, &b.values)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both() -> [Matrix; 2] {
+        let mut dense = Dense::new(3);
+        dense.push_row(&[0.0, 2.0, 0.0]);
+        dense.push_row(&[1.0, 0.0, f64::NAN]);
+        let mut sparse = Sparse::new(3);
+        sparse.push_row([(1, 2.0)]);
+        sparse.push_row([(0, 1.0), (1, 0.0), (2, f64::NAN)]);
+        [Matrix::Dense(dense), Matrix::Sparse(sparse)]
+    }
+
+    #[test]
+    fn both_storages_hold_the_same_cells() {
+        for matrix in both() {
+            assert_eq!((matrix.n_rows(), matrix.n_columns()), (2, 3));
+            assert_eq!([0, 1, 2].map(|c| matrix.get(0, c)), [0.0, 2.0, 0.0]);
+            assert!(matrix.get(1, 2).is_nan());
+            let stored: f64 = matrix.entries(0).map(|(column, value)| column as f64 * value).sum();
+            assert_eq!(stored, 2.0);
+        }
+    }
+
+    #[test]
+    fn selected_rows_come_in_the_order_asked() {
+        for matrix in both() {
+            let picked = matrix.select(&[1, 0, 1]);
+            assert_eq!([0, 1, 2].map(|r| picked.get(r, 0)), [1.0, 0.0, 1.0]);
+            assert_eq!(picked.select(&[1]), matrix.select(&[0]));
+        }
+    }
+}

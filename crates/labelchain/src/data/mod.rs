@@ -1,0 +1,132 @@
+//! Multi-label data: what it is, how it is read and written, cut and described.
+//!
+//! [`read`] turns a file of any of the formats into a [`Dataset`] (or, for multi-instance files,
+//! into [`Bags`]); everything later starts from there.
+
+mod attribute;
+mod labels;
+mod matrix;
+
+pub use attribute::{Attribute, AttributeKind};
+pub use labels::{LabelId, LabelMatrix};
+pub use matrix::{Dense, Matrix, Sparse};
+
+use crate::error::{Error, Result};
+
+/// A table of inputs and the labels relevant to each row, all names kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    name: String,
+    attributes: Vec<Attribute>,
+    features: Matrix,
+    label_names: Vec<String>,
+    labels: LabelMatrix,
+    weights: Option<Vec<f64>>,
+    notes: Vec<Note>,
+}
+
+/// Something a user should know about a data set, found while reading or describing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// A stable name for programs, such as `constant-label`.
+    pub code: &'static str,
+    /// A sentence for people: what, how many, where first.
+    pub text: String,
+}
+
+impl Dataset {
+    /// Puts the parts together; they must fit.
+    pub fn new(
+        name: impl Into<String>,
+        attributes: Vec<Attribute>,
+        features: Matrix,
+        label_names: Vec<String>,
+        labels: LabelMatrix,
+    ) -> Result<Dataset> {
+        let same = |what, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Shape { what, expected, found }),
+        };
+        same("columns of the feature table", attributes.len(), features.n_columns())?;
+        same("columns of the label table", label_names.len(), labels.n_labels())?;
+        same("rows of the label table", features.n_rows(), labels.n_rows())?;
+        let name = name.into();
+        Ok(Dataset {
+            name,
+            attributes,
+            features,
+            label_names,
+            labels,
+            weights: None,
+            notes: vec![],
+        })
+    }
+
+    /// The file's name without directory and endings.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The input columns.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The inputs.
+    pub fn features(&self) -> &Matrix {
+        &self.features
+    }
+
+    /// The labels' names, in label order.
+    pub fn label_names(&self) -> &[String] {
+        &self.label_names
+    }
+
+    /// The truth.
+    pub fn labels(&self) -> &LabelMatrix {
+        &self.labels
+    }
+
+    /// Row weights of the file. Kept, written back, and used by nothing.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// What the reader had to decide.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.features.n_rows()
+    }
+
+    /// How many inputs.
+    pub fn n_features(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// How many labels.
+    pub fn n_labels(&self) -> usize {
+        self.label_names.len()
+    }
+
+    /// The rows named, in that order.
+    pub fn select(&self, rows: &[usize]) -> Dataset {
+        Dataset {
+            features: self.features.select(rows),
+            labels: self.labels.select(rows),
+            weights: self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect()),
+            name: self.name.clone(),
+            attributes: self.attributes.clone(),
+            label_names: self.label_names.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// Bytes of cells and labels held.
+    pub fn n_bytes(&self) -> usize {
+        self.features.n_bytes() + self.labels.n_bytes()
+    }
+}

@@ -1,0 +1,240 @@
+//! The one public error: every message names the place, what was found, what was expected and,
+//! where there is one, the remedy.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// What every fallible function of this library returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be done, written for the person who will read it.
+///
+/// [`Error::help`] is the remedy, kept apart so that a program can show it on a line of its own.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused to open, read or write.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+
+    /// The content of a file is not what its format demands.
+    #[error("{0}")]
+    Content(Box<ContentError>),
+
+    /// A file whose name does not say which format it has.
+    #[error("{}: cannot tell the format from the name", path.display())]
+    UnknownFormat {
+        /// The file concerned.
+        path: PathBuf,
+    },
+
+    /// None of the ways of naming labels applies.
+    #[error("{}: no labels found: {reason}", path.display())]
+    NoLabels {
+        /// The file concerned.
+        path: PathBuf,
+        /// What was looked for and not found.
+        reason: String,
+    },
+
+    /// A label, tag column or group column that the data does not have.
+    #[error("{}: {role} {name:?} is not one of the {n_columns} columns{}", path.display(), did_you_mean(nearest))]
+    UnknownColumn {
+        /// The file that lacks it.
+        path: PathBuf,
+        /// What the name was given for: "label", "tag column", …
+        role: &'static str,
+        /// The name asked for.
+        name: String,
+        /// How many columns there are.
+        n_columns: usize,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+
+    /// Two columns of one name: nothing could be said about either by name.
+    #[error("{}: column name {name:?} occurs {} times (columns {})", path.display(), positions.len(), list(positions))]
+    RepeatedColumn {
+        /// The file concerned.
+        path: PathBuf,
+        /// The repeated name.
+        name: String,
+        /// One-based positions.
+        positions: Vec<usize>,
+    },
+
+    /// Reading would need more memory than allowed.
+    #[error("{}: {what} needs more than the {} allowed", path.display(), bytes(*limit))]
+    TooLarge {
+        /// The file concerned.
+        path: PathBuf,
+        /// What grew too large, and where.
+        what: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+
+    /// Two things that belong together have different sizes.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What was counted.
+        what: &'static str,
+        /// The size the first has.
+        expected: usize,
+        /// The size the second has.
+        found: usize,
+    },
+
+    /// A setting outside its range.
+    #[error("{name} is {value}, but must be {accepted}")]
+    Setting {
+        /// The setting's name, as the user knows it.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+
+    /// Something cannot be said in the format that was asked for.
+    #[error("{}: {what}", path.display())]
+    CannotWrite {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What the format has no way to say.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+
+    /// Fewer rows than the request needs.
+    #[error("{purpose} needs at least {needed} rows; {found} given")]
+    TooFewRows {
+        /// How many would do.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+        /// What they are needed for.
+        purpose: String,
+    },
+}
+
+/// A place in a text file and what was wrong there.
+#[derive(Debug)]
+pub struct ContentError {
+    /// The file.
+    pub path: PathBuf,
+    /// One-based line; 0 where the format has no lines.
+    pub line: u64,
+    /// One-based column in bytes; 0 where the whole line is meant.
+    pub column: u64,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+    /// The remedy, where there is one.
+    pub help: Option<String>,
+    /// The surroundings, with the byte offset of the fault in them.
+    pub excerpt: Option<(String, usize)>,
+}
+
+impl fmt::Display for ContentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        if self.column > 0 {
+            write!(f, ", column {}", self.column)?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)
+    }
+}
+
+impl Error {
+    /// What to do about it, where this library knows.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Error::Content(content) => content.help.clone(),
+            Error::UnknownFormat { .. } => Some(
+                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm; text may also end in .gz or .bz2".into(),
+            ),
+            Error::NoLabels { .. } => Some(
+                "say which columns are labels: --labels a,b,c · --labels-first N · --labels-last N · \
+                 --labels-xml FILE · an XML file beside the data with the same stem · \
+                 \"-C n\" in an ARFF relation name · --tags COLUMN for one column of delimited tags"
+                    .into(),
+            ),
+            Error::RepeatedColumn { name, .. } => {
+                Some(format!("--dedupe reads them as {name}, {name}.2, {name}.3, …"))
+            }
+            Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
+            Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
+        Error::Io { path: path.into(), source }
+    }
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(". Did you mean {name:?}?")).unwrap_or_default()
+}
+
+fn list(positions: &[usize]) -> String {
+    let shown: Vec<String> = positions.iter().take(5).map(usize::to_string).collect();
+    shown.join(", ") + if positions.len() > 5 { ", …" } else { "" }
+}
+
+/// A number of bytes as people write it: "1.5 GiB".
+fn bytes(n: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = "bytes";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    let text = format!("{value:.1}");
+    format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_said_in_the_largest_unit_that_fits() {
+        assert_eq!(bytes(512), "512 bytes");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(18 << 30), "18 GiB");
+    }
+
+    #[test]
+    fn a_content_error_reads_as_a_sentence() {
+        let error = ContentError {
+            path: "emotions.arff".into(),
+            line: 83,
+            column: 12,
+            found: "\"?x\"".into(),
+            expected: "a number".into(),
+            help: None,
+            excerpt: None,
+        };
+        assert_eq!(
+            error.to_string(),
+            "emotions.arff, line 83, column 12: expected a number, found \"?x\""
+        );
+    }
+}
