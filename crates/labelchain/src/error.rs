@@ -113,6 +113,13 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// Multi-instance data where single rows are needed.
+    #[error("{name} holds bags of instances, not single rows")]
+    NotRows {
+        /// The data set.
+        name: String,
+    },
+
     /// Fewer rows than the request needs.
     #[error("{purpose} needs at least {needed} rows; {found} given")]
     TooFewRows {

@@ -7,9 +7,34 @@ mod attribute;
 mod labels;
 mod matrix;
 
+mod file;
+mod lines;
+mod number;
+mod relevance;
+
+pub mod label_list;
+
+mod arff;
+mod bags;
+mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod read;
+mod svmlight;
+mod write;
+
 pub use attribute::{Attribute, AttributeKind};
+pub use bags::Bags;
+pub use file::{Format, save, stem};
+pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
+pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
+pub use read::{MissingLabels, ReadOptions, Reading, Table, parse, read};
+pub use relevance::Threshold;
+pub use write::write;
+
+pub(crate) use read::check_names;
 
 use crate::error::{Error, Result};
 
@@ -22,7 +47,6 @@ pub struct Dataset {
     label_names: Vec<String>,
     labels: LabelMatrix,
     weights: Option<Vec<f64>>,
-    notes: Vec<Note>,
 }
 
 /// Something a user should know about a data set, found while reading or describing it.
@@ -51,15 +75,7 @@ impl Dataset {
         same("columns of the label table", label_names.len(), labels.n_labels())?;
         same("rows of the label table", features.n_rows(), labels.n_rows())?;
         let name = name.into();
-        Ok(Dataset {
-            name,
-            attributes,
-            features,
-            label_names,
-            labels,
-            weights: None,
-            notes: vec![],
-        })
+        Ok(Dataset { name, attributes, features, label_names, labels, weights: None })
     }
 
     /// The file's name without directory and endings.
@@ -92,11 +108,6 @@ impl Dataset {
         self.weights.as_deref()
     }
 
-    /// What the reader had to decide.
-    pub fn notes(&self) -> &[Note] {
-        &self.notes
-    }
-
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.features.n_rows()
@@ -121,7 +132,6 @@ impl Dataset {
             name: self.name.clone(),
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
-            notes: self.notes.clone(),
         }
     }
 
@@ -129,4 +139,20 @@ impl Dataset {
     pub fn n_bytes(&self) -> usize {
         self.features.n_bytes() + self.labels.n_bytes()
     }
+}
+
+/// The most similar of `names`, if any is similar enough to be meant.
+pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String> {
+    // Long names and long lists would make the suggestion cost more than the reading.
+    const MOST: usize = 20_000;
+    let near =
+        |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    names
+        .iter()
+        .take(MOST)
+        .filter(|other| other.len() < 100 && name.len() < 100)
+        .map(|other| (near(other), other))
+        .filter(|(distance, _)| *distance <= 1.max(name.chars().count() / 3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
 }

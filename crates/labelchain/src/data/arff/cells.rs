@@ -1,0 +1,280 @@
+//! What one cell of a declared column means, as a number.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::date::DateFormat;
+use super::header::{Declared, DeclaredKind};
+use super::scan::{Scan, Word};
+use crate::data::relevance::{self, Threshold};
+use crate::data::{Attribute, LabelId, ReadOptions, nearest, number};
+use crate::error::{ContentError, Error, Result};
+
+/// A declared column and what becomes of it.
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) role: Role,
+    cell: Cell,
+}
+
+pub(super) enum Role {
+    Feature,
+    Label(LabelId),
+    /// The columns of one instance of the bag.
+    Bag(Vec<Column>),
+}
+
+enum Cell {
+    Number,
+    Value(Values),
+    Text(Texts),
+    Date(DateFormat),
+    /// A label: 1 relevant, 0 irrelevant.
+    Relevance {
+        declared: Option<Values>,
+        by_value: Vec<Option<bool>>,
+        binarize: Option<Threshold>,
+    },
+    Bag,
+}
+
+/// The declared columns with their roles.
+pub(super) fn columns(
+    path: &Path,
+    declared: Vec<Declared>,
+    labels: &[usize],
+    options: &ReadOptions,
+) -> Result<Vec<Column>> {
+    let ids: HashMap<usize, LabelId> =
+        labels.iter().enumerate().map(|(label, &position)| (position, LabelId(label))).collect();
+    let mut has_bag = false;
+    let mut columns = Vec::with_capacity(declared.len());
+    for (position, Declared { name, kind }) in declared.into_iter().enumerate() {
+        let refuse = |found: &str, expected: String| {
+            Err(Error::Content(Box::new(ContentError {
+                path: path.into(),
+                line: 0,
+                column: 0,
+                found: found.into(),
+                expected,
+                help: None,
+                excerpt: None,
+            })))
+        };
+        columns.push(match (ids.get(&position), kind) {
+            (Some(_), DeclaredKind::Relational(_)) => {
+                return refuse("a relational attribute", format!("label {name:?} to be 0 or 1"));
+            }
+            (Some(_), DeclaredKind::Date(_)) => {
+                return refuse("a date", format!("label {name:?} to be 0 or 1"));
+            }
+            (Some(&label), kind) => {
+                let declared = match kind {
+                    DeclaredKind::Nominal(values) => Some(Values::new(values)),
+                    _ => None,
+                };
+                let by_value = declared.iter().flat_map(|values| &values.all);
+                let by_value = by_value
+                    .map(|(bytes, _)| relevance::of_text(bytes, options.binarize))
+                    .collect();
+                let cell = Cell::Relevance { declared, by_value, binarize: options.binarize };
+                Column { name, role: Role::Label(label), cell }
+            }
+            (None, DeclaredKind::Relational(_)) if has_bag => {
+                return refuse(&format!("a second, {name:?}"), "one relational attribute".into());
+            }
+            (None, DeclaredKind::Relational(inner)) => {
+                has_bag = true;
+                if inner.is_empty() {
+                    return refuse("none", format!("attributes inside bag {name:?}"));
+                }
+                let inner = columns_of_instance(inner);
+                Column { name, role: Role::Bag(inner), cell: Cell::Bag }
+            }
+            (None, kind) => Column { name, role: Role::Feature, cell: Cell::of(kind) },
+        });
+    }
+    Ok(columns)
+}
+
+fn columns_of_instance(inner: Vec<Declared>) -> Vec<Column> {
+    inner
+        .into_iter()
+        .map(|Declared { name, kind }| Column { name, role: Role::Feature, cell: Cell::of(kind) })
+        .collect()
+}
+
+impl Cell {
+    fn of(kind: DeclaredKind) -> Cell {
+        match kind {
+            DeclaredKind::Numeric => Cell::Number,
+            DeclaredKind::Nominal(values) => Cell::Value(Values::new(values)),
+            DeclaredKind::Text => Cell::Text(Texts::default()),
+            DeclaredKind::Date(format) => Cell::Date(format),
+            DeclaredKind::Relational(_) => Cell::Bag,
+        }
+    }
+}
+
+impl Column {
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.cell, Cell::Text(_))
+    }
+
+    /// The input column this has become.
+    pub(super) fn into_attribute(self) -> Attribute {
+        match self.cell {
+            Cell::Value(values) => {
+                Attribute::nominal(self.name, values.all.into_iter().map(|(_, text)| text))
+            }
+            Cell::Text(texts) => Attribute::nominal(self.name, texts.all),
+            _ => Attribute::numeric(self.name),
+        }
+    }
+
+    /// The value of the cell that comes next; NaN where it is missing.
+    pub(super) fn read(&mut self, scan: &mut Scan) -> Result<f64> {
+        if let Cell::Number = self.cell {
+            scan.skip_blanks();
+            if let Some((value, length)) = number::scan(scan.rest())
+                && matches!(scan.rest().get(length), None | Some(b',' | b' ' | b'\t' | b'}'))
+            {
+                scan.at += length;
+                return Ok(value);
+            }
+        }
+        let line = scan.line;
+        let word = scan.word("a value")?;
+        if word.is_missing() {
+            return Ok(f64::NAN);
+        }
+        match &mut self.cell {
+            Cell::Number => number::parse(&word.bytes).ok_or_else(|| {
+                let help = match word.bytes.contains(&b';') {
+                    true => "fields are separated by commas, not semicolons".into(),
+                    false => format!(
+                        "attribute {:?} is declared numeric; ? stands for missing",
+                        self.name
+                    ),
+                };
+                line.fault(word.at, "a number").help(help).into()
+            }),
+            Cell::Value(values) => match values.find(&word.bytes) {
+                Some(index) => Ok(index as f64),
+                None => Err(undeclared(&self.name, values, &word, scan)),
+            },
+            Cell::Text(texts) => {
+                let text = line.text(&word.bytes, word.at.start)?;
+                Ok(texts.intern(text) as f64)
+            }
+            Cell::Date(format) => format
+                .milliseconds(&word.bytes)
+                .ok_or_else(|| line.fault(word.at, "a date of the declared format").into()),
+            Cell::Relevance { declared, by_value, binarize } => {
+                let relevant = match declared {
+                    None => relevance::of_text(&word.bytes, *binarize),
+                    Some(values) => match values.find(&word.bytes) {
+                        Some(index) => by_value[index],
+                        None => return Err(undeclared(&self.name, values, &word, scan)),
+                    },
+                };
+                match relevant {
+                    Some(relevant) => Ok(f64::from(u8::from(relevant))),
+                    None => Err(not_binary(&self.name, line.fault(word.at, String::new()))),
+                }
+            }
+            Cell::Bag => Err(line.fault(word.at, "no bag inside a bag").into()),
+        }
+    }
+
+    /// What a sparse row that leaves this column out means: 0, the first declared value, no text.
+    /// For a label: whether that is relevant.
+    pub(super) fn omitted(&self, scan: &Scan) -> Result<bool> {
+        let Cell::Relevance { by_value, binarize, .. } = &self.cell else { return Ok(false) };
+        let relevant = match by_value.first() {
+            Some(relevant) => *relevant,
+            None => relevance::of_number(0.0, *binarize),
+        };
+        relevant.ok_or_else(|| {
+            let first = format!(
+                "nothing, which in a sparse row means the first declared value of label {:?}",
+                self.name
+            );
+            not_binary(&self.name, scan.line.fault(scan.at..scan.at, String::new()).found(first))
+        })
+    }
+
+    /// Sparse rows that leave a text out mean the empty one, so it comes first.
+    pub(super) fn expect_omissions(&mut self) {
+        if let Cell::Text(texts) = &mut self.cell {
+            texts.intern(String::new());
+        }
+    }
+}
+
+fn not_binary(label: &str, fault: crate::data::lines::Fault) -> Error {
+    fault
+        .expected(format!("0 or 1 for label {label:?}"))
+        .help("labels are 0/1, true/false or yes/no; --binarize '>0' makes them so")
+        .into()
+}
+
+fn undeclared(name: &str, values: &Values, word: &Word, scan: &Scan) -> Error {
+    let texts: Vec<String> = values.all.iter().map(|(_, text)| text.clone()).collect();
+    let shown = texts.iter().take(6).cloned().collect::<Vec<_>>().join(",");
+    let more = if texts.len() > 6 { ",…" } else { "" };
+    let fault = scan.line.fault(
+        word.at.clone(),
+        format!("one of the {} values {{{shown}{more}}} declared for {name:?}", texts.len()),
+    );
+    match nearest(&String::from_utf8_lossy(&word.bytes), &texts) {
+        Some(near) => fault.help(format!("did you mean {near:?}?")).into(),
+        None => fault.help("add the value to the attribute's declaration").into(),
+    }
+}
+
+/// The declared values of a nominal column.
+struct Values {
+    all: Vec<(Vec<u8>, String)>,
+    /// Only for long lists: a short one is searched faster than hashed.
+    index: HashMap<Vec<u8>, usize>,
+}
+
+impl Values {
+    const SHORT: usize = 8;
+
+    fn new(all: Vec<(Vec<u8>, String)>) -> Values {
+        let index = match all.len() > Values::SHORT {
+            true => all.iter().enumerate().map(|(at, (bytes, _))| (bytes.clone(), at)).collect(),
+            false => HashMap::new(),
+        };
+        Values { all, index }
+    }
+
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        match self.all.len() > Values::SHORT {
+            true => self.index.get(bytes).copied(),
+            false => self.all.iter().position(|(value, _)| value == bytes),
+        }
+    }
+}
+
+/// The distinct texts of a string column, in order of appearance.
+#[derive(Default)]
+struct Texts {
+    all: Vec<String>,
+    index: HashMap<String, usize>,
+}
+
+impl Texts {
+    fn intern(&mut self, text: String) -> usize {
+        match self.index.get(&text) {
+            Some(&at) => at,
+            None => {
+                self.all.push(text.clone());
+                self.index.insert(text, self.all.len() - 1);
+                self.all.len() - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! The part of an ARFF file behind `@data`.
+
+use super::cells::{Column, Role};
+use super::scan::Scan;
+use crate::data::lines::{Budget, Line};
+use crate::data::number;
+use crate::data::{Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note, ReadOptions, Sparse};
+use crate::error::{Error, Result};
+
+/// Gathers rows.
+pub(super) struct Rows {
+    targets: Vec<Target>,
+    n_features: usize,
+    /// Dense or sparse as the first row is.
+    features: Option<Matrix>,
+    labels: LabelMatrix,
+    weights: Vec<f64>,
+    is_weighted: bool,
+    bags: Option<BagRows>,
+    /// Labels that a sparse row means when it leaves them out: the first value of `{1,0}`.
+    omitted: Option<Vec<LabelId>>,
+    missing_labels: MissingLabels,
+    n_without_label: usize,
+    suspicion: Option<String>,
+    /// The row being read, kept to be filled again.
+    cells: Vec<f64>,
+    entries: Vec<Entry>,
+}
+
+/// Where the cells of an attribute go.
+#[derive(Clone, Copy)]
+enum Target {
+    Feature(usize),
+    Label(LabelId),
+    Bag,
+}
+
+/// A stored cell of a sparse row and where it stands in the line.
+struct Entry {
+    attribute: usize,
+    value: f64,
+    at: usize,
+}
+
+/// The instances of all bags.
+pub(super) struct BagRows {
+    pub(super) name: String,
+    pub(super) instances: Matrix,
+    pub(super) starts: Vec<usize>,
+    /// Of the row being read.
+    pending: Vec<Vec<f64>>,
+    cells: Vec<f64>,
+}
+
+/// What the rows amount to.
+pub(super) struct ReadRows {
+    pub(super) features: Matrix,
+    pub(super) labels: LabelMatrix,
+    pub(super) weights: Option<Vec<f64>>,
+    pub(super) bags: Option<BagRows>,
+    pub(super) notes: Vec<Note>,
+}
+
+impl Rows {
+    pub(super) fn new(
+        columns: &[Column],
+        n_labels: usize,
+        suspicion: Option<String>,
+        options: &ReadOptions,
+    ) -> Rows {
+        let mut n_features = 0;
+        let mut bags = None;
+        let targets = columns.iter().map(|column| match &column.role {
+            Role::Feature => {
+                n_features += 1;
+                Target::Feature(n_features - 1)
+            }
+            Role::Label(label) => Target::Label(*label),
+            Role::Bag(inner) => {
+                bags = Some(BagRows {
+                    name: column.name.clone(),
+                    instances: Matrix::Dense(Dense::new(inner.len())),
+                    starts: vec![0],
+                    pending: vec![],
+                    cells: vec![],
+                });
+                Target::Bag
+            }
+        });
+        Rows {
+            targets: targets.collect(),
+            n_features,
+            features: None,
+            labels: LabelMatrix::new(n_labels),
+            weights: vec![],
+            is_weighted: false,
+            bags,
+            omitted: None,
+            missing_labels: options.missing_labels,
+            n_without_label: 0,
+            suspicion,
+            cells: vec![0.0; columns.len()],
+            entries: vec![],
+        }
+    }
+
+    pub(super) fn read(
+        &mut self,
+        line: &Line,
+        columns: &mut [Column],
+        budget: &mut Budget,
+    ) -> Result<()> {
+        let mut scan = Scan::new(line);
+        if scan.at_end() {
+            return Ok(());
+        }
+        let is_sparse = scan.take(b'{');
+        let read = match is_sparse {
+            true => self.read_sparse(&mut scan, columns),
+            false => self.read_dense(&mut scan, columns),
+        };
+        read.map_err(|error| self.suspect(error))?;
+        let weight = self.weight(&mut scan)?;
+        scan.end("the last field")?;
+
+        let Some(missing) = self.missing_label(is_sparse) else {
+            return self.keep(line, is_sparse, weight, budget);
+        };
+        match self.missing_labels {
+            MissingLabels::Irrelevant => {
+                self.n_without_label += 1;
+                self.keep(line, is_sparse, weight, budget)
+            }
+            MissingLabels::Drop => {
+                self.n_without_label += 1;
+                Ok(())
+            }
+            MissingLabels::Refuse => Err(line
+                .fault(0..line.bytes.len(), format!("0 or 1 for label {:?}", columns[missing].name))
+                .found("?, a missing value")
+                .help("--missing-labels drop leaves such rows out, irrelevant reads them as 0")
+                .into()),
+        }
+    }
+
+    fn read_dense(&mut self, scan: &mut Scan, columns: &mut [Column]) -> Result<()> {
+        let n = columns.len();
+        for at in 0..n {
+            if at > 0 {
+                scan.skip_blanks();
+                scan.take(b',');
+                if scan.at_end() {
+                    return Err(field_count(scan, at, n));
+                }
+            }
+            self.cells[at] = match &mut columns[at].role {
+                Role::Bag(_) => self.read_bag(scan, &mut columns[at])?,
+                _ => columns[at].read(scan)?,
+            };
+        }
+        scan.skip_blanks();
+        let comma = scan.take(b',');
+        scan.skip_blanks();
+        if comma && scan.peek() != Some(b'{') || !scan.at_end() && scan.peek() != Some(b'{') {
+            let mut found = n;
+            while !scan.at_end() && scan.peek() != Some(b'{') {
+                scan.word("a value")?;
+                found += 1;
+                scan.skip_blanks();
+                scan.take(b',');
+            }
+            return Err(field_count(scan, found.max(n + 1), n));
+        }
+        Ok(())
+    }
+
+    fn read_sparse(&mut self, scan: &mut Scan, columns: &mut [Column]) -> Result<()> {
+        if self.omitted.is_none() {
+            columns.iter_mut().for_each(Column::expect_omissions);
+            let mut omitted = Vec::new();
+            for column in &*columns {
+                if let Role::Label(label) = column.role
+                    && column.omitted(scan)?
+                {
+                    omitted.push(label);
+                }
+            }
+            self.omitted = Some(omitted);
+        }
+        self.entries.clear();
+        let mut ascending = true;
+        loop {
+            scan.skip_blanks();
+            if scan.take(b'}') {
+                break;
+            }
+            let at = scan.at;
+            let attribute = index(scan)?;
+            let n = columns.len();
+            let Some(column) = columns.get_mut(attribute) else {
+                return Err(scan
+                    .line
+                    .fault(at..scan.at, format!("an attribute index from 0 to {}", n - 1))
+                    .into());
+            };
+            if !scan.peek().is_some_and(super::scan::is_blank) {
+                return Err(scan.fault_here("a blank between index and value").into());
+            }
+            let value = match &column.role {
+                Role::Bag(_) => self.read_bag(scan, column)?,
+                _ => column.read(scan)?,
+            };
+            ascending &= self.entries.last().is_none_or(|last| last.attribute < attribute);
+            self.entries.push(Entry { attribute, value, at });
+            scan.skip_blanks();
+            if !scan.take(b',') && scan.peek() != Some(b'}') {
+                return Err(scan.fault_here(", or }").into());
+            }
+        }
+        if !ascending {
+            self.entries.sort_by_key(|entry| entry.attribute);
+            if let Some([_, again]) =
+                self.entries.array_windows().find(|[a, b]| a.attribute == b.attribute)
+            {
+                let name = &columns[again.attribute].name;
+                return Err(scan
+                    .line
+                    .fault(again.at..again.at, "each attribute index at most once in a row")
+                    .found(format!("{} ({name:?}) again", again.attribute))
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// A quoted table of instances, one a line. They are kept aside until the row is complete.
+    fn read_bag(&mut self, scan: &mut Scan, column: &mut Column) -> Result<f64> {
+        let Role::Bag(inner) = &mut column.role else { return Ok(f64::NAN) };
+        let Some(bags) = &mut self.bags else { return Ok(f64::NAN) };
+        bags.pending.clear();
+        let word = scan.word("a quoted bag of instances")?;
+        if word.is_missing() {
+            return Ok(f64::NAN);
+        }
+        for row in word.bytes.split(|&byte| byte == b'\n') {
+            let line = Line { bytes: row, ..scan.line };
+            let mut inside = Scan::new(&line);
+            if inside.at_end() {
+                continue;
+            }
+            bags.cells.clear();
+            bags.cells.resize(inner.len(), 0.0);
+            if inside.take(b'{') {
+                loop {
+                    inside.skip_blanks();
+                    if inside.take(b'}') {
+                        break;
+                    }
+                    let at = inside.at;
+                    let attribute = index(&mut inside)?;
+                    let Some(column) = inner.get_mut(attribute) else {
+                        let expected = format!("an index from 0 to {}", inner.len() - 1);
+                        return Err(line.fault(at..inside.at, expected).into());
+                    };
+                    bags.cells[attribute] = column.read(&mut inside)?;
+                    inside.skip_blanks();
+                    if !inside.take(b',') && inside.peek() != Some(b'}') {
+                        return Err(inside.fault_here(", or }").into());
+                    }
+                }
+            } else {
+                let n = inner.len();
+                for (at, column) in inner.iter_mut().enumerate() {
+                    if at > 0 {
+                        inside.skip_blanks();
+                        inside.take(b',');
+                        if inside.at_end() {
+                            return Err(field_count(&inside, at, n));
+                        }
+                    }
+                    bags.cells[at] = column.read(&mut inside)?;
+                }
+            }
+            inside.end("the instance's last field")?;
+            bags.pending.push(bags.cells.clone());
+        }
+        Ok(0.0)
+    }
+
+    /// `{5}` behind the last field.
+    fn weight(&mut self, scan: &mut Scan) -> Result<f64> {
+        scan.skip_blanks();
+        scan.take(b',');
+        scan.skip_blanks();
+        if !scan.take(b'{') {
+            return Ok(1.0);
+        }
+        let word = scan.word("a row weight")?;
+        scan.skip_blanks();
+        let weight = number::parse(&word.bytes).filter(|weight| weight.is_finite());
+        match weight {
+            Some(weight) if scan.take(b'}') => {
+                self.is_weighted = true;
+                Ok(weight)
+            }
+            _ => Err(scan.line.fault(word.at, "a row weight such as {2.5}").into()),
+        }
+    }
+
+    /// An attribute that is a label and missing in the row just read.
+    fn missing_label(&self, is_sparse: bool) -> Option<usize> {
+        let is_label = |attribute: usize| matches!(self.targets[attribute], Target::Label(_));
+        match is_sparse {
+            true => {
+                let missing = |entry: &&Entry| entry.value.is_nan() && is_label(entry.attribute);
+                self.entries.iter().find(missing).map(|entry| entry.attribute)
+            }
+            false => (0..self.cells.len()).find(|&at| self.cells[at].is_nan() && is_label(at)),
+        }
+    }
+
+    /// Moves the row just read to where it stays.
+    fn keep(
+        &mut self,
+        line: &Line,
+        is_sparse: bool,
+        weight: f64,
+        budget: &mut Budget,
+    ) -> Result<()> {
+        let stored = match is_sparse {
+            true => self.entries.len() * 12 + 8,
+            false => self.n_features * 8,
+        };
+        let instances = self.bags.iter().flat_map(|bags| &bags.pending).map(|row| row.len() * 8);
+        let n_bytes =
+            stored + instances.sum::<usize>() + self.labels.n_labels().div_ceil(64) * 8 + 8;
+        budget.charge(n_bytes, line)?;
+
+        let row = self.labels.push_row();
+        let n_features = self.n_features;
+        let features = self.features.get_or_insert_with(|| match is_sparse {
+            true => Matrix::Sparse(Sparse::new(n_features)),
+            false => Matrix::Dense(Dense::new(n_features)),
+        });
+        let targets = &self.targets;
+        if is_sparse {
+            for &label in self.omitted.iter().flatten() {
+                self.labels.set(row, label, true);
+            }
+            for entry in &self.entries {
+                if let Target::Label(label) = targets[entry.attribute] {
+                    self.labels.set(row, label, entry.value == 1.0);
+                }
+            }
+            let inputs = self.entries.iter().filter_map(|entry| match targets[entry.attribute] {
+                Target::Feature(column) => Some((column as u32, entry.value)),
+                _ => None,
+            });
+            match features {
+                Matrix::Sparse(sparse) => sparse.push_row(inputs),
+                Matrix::Dense(dense) => {
+                    self.cells.fill(0.0);
+                    inputs.for_each(|(column, value)| self.cells[column as usize] = value);
+                    dense.push_row(&self.cells[..n_features]);
+                }
+            }
+        } else {
+            // Features are compacted to the front of the row: a feature never stands behind its
+            // attribute's position.
+            for (attribute, target) in targets.iter().enumerate() {
+                match *target {
+                    Target::Feature(column) => self.cells[column] = self.cells[attribute],
+                    Target::Label(label) => {
+                        if self.cells[attribute] == 1.0 {
+                            self.labels.set(row, label, true);
+                        }
+                    }
+                    Target::Bag => {}
+                }
+            }
+            let inputs = &self.cells[..n_features];
+            match features {
+                Matrix::Dense(dense) => dense.push_row(inputs),
+                Matrix::Sparse(sparse) => {
+                    sparse
+                        .push_row(inputs.iter().enumerate().map(|(at, &value)| (at as u32, value)));
+                }
+            }
+        }
+        if let Some(bags) = &mut self.bags {
+            if let Matrix::Dense(instances) = &mut bags.instances {
+                bags.pending.iter().for_each(|instance| instances.push_row(instance));
+            }
+            bags.pending.clear();
+            bags.starts.push(bags.instances.n_rows());
+        }
+        self.weights.push(weight);
+        Ok(())
+    }
+
+    /// A label that is none may mean that the labels stand elsewhere.
+    fn suspect(&self, error: Error) -> Error {
+        match (error, &self.suspicion) {
+            (Error::Content(mut content), Some(suspicion))
+                if content.expected.starts_with("0 or 1 for label") =>
+            {
+                content.help = Some(match content.help {
+                    Some(help) => format!("{suspicion}. Otherwise: {help}"),
+                    None => suspicion.clone(),
+                });
+                Error::Content(content)
+            }
+            (error, _) => error,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> ReadRows {
+        let mut notes = Vec::new();
+        if self.is_weighted {
+            notes.push(Note {
+                code: "row-weights-ignored",
+                text: "rows carry weights; they are kept, but nothing uses them".into(),
+            });
+        }
+        if self.n_without_label > 0 {
+            let n = self.n_without_label;
+            let what = match self.missing_labels {
+                MissingLabels::Drop => "were left out",
+                _ => "have them read as irrelevant",
+            };
+            notes.push(Note {
+                code: "missing-labels",
+                text: format!("{n} rows with missing labels {what}"),
+            });
+        }
+        let n_features = self.n_features;
+        let mut features = self.features.unwrap_or_else(|| Matrix::Dense(Dense::new(n_features)));
+        features.shrink();
+        self.labels.shrink();
+        if let Some(bags) = &mut self.bags {
+            bags.instances.shrink();
+        }
+        ReadRows {
+            features,
+            labels: self.labels,
+            weights: self.is_weighted.then_some(self.weights),
+            bags: self.bags,
+            notes,
+        }
+    }
+}
+
+/// A sparse row's attribute index.
+fn index(scan: &mut Scan) -> Result<usize> {
+    let rest = scan.rest();
+    let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // Nine digits are more attributes than any file declares, and cannot overflow.
+    if length == 0 || length > 9 {
+        return Err(scan.fault_here("an attribute index").into());
+    }
+    scan.at += length;
+    Ok(rest[..length].iter().fold(0, |sum, byte| sum * 10 + usize::from(byte - b'0')))
+}
+
+fn field_count(scan: &Scan, found: usize, declared: usize) -> Error {
+    let help = match found > declared {
+        true => "a value that holds a comma or a blank must be quoted",
+        false => "? stands for a missing value",
+    };
+    scan.line
+        .fault(0..scan.line.bytes.len(), format!("{declared} fields, as declared"))
+        .found(format!("{found}"))
+        .help(help)
+        .into()
+}

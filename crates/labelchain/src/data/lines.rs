@@ -1,0 +1,303 @@
+//! Text files line by line, with places for error messages and a bound on memory.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{ContentError, Error, Result};
+
+/// No row of a real file is longer; a file without line ends is refused here and not at the end
+/// of memory.
+const MAX_LINE: usize = 256 << 20;
+
+const FIRST_BUFFER: usize = 256 << 10;
+
+/// How the bytes of names and values are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8; other bytes are an error that says where.
+    #[default]
+    Utf8,
+    /// ISO 8859-1: every byte is the character of that number.
+    Latin1,
+}
+
+impl Encoding {
+    /// The text of `bytes`, or the offset of the first byte that is none.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
+        match self {
+            Encoding::Utf8 => {
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| error.valid_up_to())
+            }
+            Encoding::Latin1 => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
+        }
+    }
+}
+
+/// Counts what a reader keeps, and refuses before it is too much.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: u64,
+    used: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: u64) -> Budget {
+        Budget { limit, used: 0 }
+    }
+
+    /// To be called before the memory is taken.
+    pub(crate) fn charge(&mut self, bytes: usize, line: &Line) -> Result<()> {
+        self.used += bytes as u64;
+        if self.used <= self.limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge {
+            path: line.path.into(),
+            what: format!("what was read up to line {}", line.number),
+            limit: self.limit,
+        })
+    }
+}
+
+/// The lines of a text, without their ends (`\n` or `\r\n`) and without a byte order mark.
+pub(crate) struct Lines<'p, R> {
+    path: &'p Path,
+    encoding: Encoding,
+    reader: R,
+    buffer: Vec<u8>,
+    unread: Range<usize>,
+    number: u64,
+    at_end: bool,
+}
+
+impl<'p, R: Read> Lines<'p, R> {
+    pub(crate) fn new(path: &'p Path, reader: R, encoding: Encoding) -> Lines<'p, R> {
+        let buffer = vec![0; FIRST_BUFFER];
+        Lines { path, encoding, reader, buffer, unread: 0..0, number: 0, at_end: false }
+    }
+
+    pub(crate) fn path(&self) -> &'p Path {
+        self.path
+    }
+
+    /// The next line, until there is none.
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        let mut searched = 0;
+        let found = loop {
+            let unread = &self.buffer[self.unread.clone()];
+            match memchr::memchr(b'\n', &unread[searched..]) {
+                Some(at) => break Some(searched + at),
+                None if self.at_end => break None,
+                None => searched = unread.len(),
+            }
+            self.fill()?;
+        };
+        let start = self.unread.start;
+        let (mut end, next) = match found {
+            Some(length) => (start + length, start + length + 1),
+            None if self.unread.is_empty() => return Ok(None),
+            None => (self.unread.end, self.unread.end),
+        };
+        self.unread.start = next;
+        self.number += 1;
+        if self.buffer[start..end].last() == Some(&b'\r') {
+            end -= 1;
+        }
+        let mut bytes = &self.buffer[start..end];
+        let line =
+            |bytes| Line { path: self.path, number: self.number, encoding: self.encoding, bytes };
+        if self.number == 1 {
+            if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+                return Err(line(bytes)
+                    .fault(0..2, "UTF-8 text")
+                    .found("a UTF-16 byte order mark")
+                    .help("save the file as UTF-8")
+                    .into());
+            }
+            bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        }
+        Ok(Some(line(bytes)))
+    }
+
+    /// Reads more behind what is unread, making room first.
+    fn fill(&mut self) -> Result<()> {
+        if self.unread.start > 0 {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        if self.unread.end == self.buffer.len() {
+            if self.buffer.len() >= MAX_LINE {
+                let start = &self.buffer[..40];
+                let line = Line {
+                    path: self.path,
+                    number: self.number + 1,
+                    encoding: self.encoding,
+                    bytes: start,
+                };
+                return Err(line
+                    .fault(0..0, "a line end within 256 MiB")
+                    .found("none")
+                    .help("is this a text file of this format?")
+                    .into());
+            }
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let n = loop {
+            match self.reader.read(&mut self.buffer[self.unread.end..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                result => break result.map_err(|error| self.unreadable(error))?,
+            }
+        };
+        self.unread.end += n;
+        self.at_end = n == 0;
+        Ok(())
+    }
+
+    /// A damaged compressed stream is wrong content; anything else is the system's refusal.
+    fn unreadable(&self, error: std::io::Error) -> Error {
+        use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        match error.kind() {
+            InvalidData | InvalidInput | UnexpectedEof => Error::Content(Box::new(ContentError {
+                path: self.path.into(),
+                line: self.number + 1,
+                column: 0,
+                found: format!("damaged data ({error})"),
+                expected: "a whole compressed file".into(),
+                help: Some("the file is cut off or damaged: fetch it again".into()),
+                excerpt: None,
+            })),
+            _ => Error::io(self.path, error),
+        }
+    }
+}
+
+/// One line and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) number: u64,
+    pub(crate) encoding: Encoding,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// Says that the bytes `at` are not what was expected there.
+    pub(crate) fn fault(&self, at: Range<usize>, expected: impl Into<String>) -> Fault {
+        const AROUND: usize = 30;
+        let at = at.start.min(self.bytes.len())..at.end.min(self.bytes.len());
+        let first = at.start.saturating_sub(AROUND);
+        let last = (at.start + AROUND).min(self.bytes.len());
+        let show = |range: Range<usize>| -> String {
+            // A control character would play tricks with the terminal.
+            String::from_utf8_lossy(&self.bytes[range])
+                .chars()
+                .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
+                .collect()
+        };
+        let before = (if first > 0 { "…" } else { "" }).to_string() + &show(first..at.start);
+        let after = show(at.start..last) + if last < self.bytes.len() { "…" } else { "" };
+        let found = match at.is_empty() {
+            true if at.start == self.bytes.len() => "the end of the line".into(),
+            true => format!("{:?}", show(at.start..at.start + 1)),
+            false if at.len() > 60 => format!("{:?}…", show(at.start..at.start + 60)),
+            false => format!("{:?}", show(at.clone())),
+        };
+        Fault(Box::new(ContentError {
+            path: self.path.into(),
+            line: self.number,
+            column: at.start as u64 + 1,
+            found,
+            expected: expected.into(),
+            help: None,
+            excerpt: Some((before.clone() + &after, before.chars().count())),
+        }))
+    }
+
+    /// The text of `bytes`, which stand at `offset` in this line.
+    pub(crate) fn text(&self, bytes: &[u8], offset: usize) -> Result<String> {
+        self.encoding.decode(bytes).map(Cow::into_owned).map_err(|valid| {
+            let byte = bytes[valid];
+            let at = offset + valid;
+            self.fault(at..at + 1, "UTF-8 text")
+                .found(format!("byte 0x{byte:02X}"))
+                .help(format!(
+                    "it reads as {:?} in Latin-1: retry with --encoding latin1",
+                    char::from(byte)
+                ))
+                .into()
+        })
+    }
+}
+
+/// A [`ContentError`] in the making.
+pub(crate) struct Fault(Box<ContentError>);
+
+impl Fault {
+    pub(crate) fn expected(mut self, expected: impl Display) -> Fault {
+        self.0.expected = expected.to_string();
+        self
+    }
+
+    pub(crate) fn found(mut self, found: impl Display) -> Fault {
+        self.0.found = found.to_string();
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Display) -> Fault {
+        self.0.help = Some(help.to_string());
+        self
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        Error::Content(fault.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<String> {
+        let mut lines = Lines::new(Path::new("t"), text, Encoding::Utf8);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            all.push(line.text(line.bytes, 0).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_mark_are_taken_off() {
+        assert_eq!(lines(b"\xEF\xBB\xBFa\r\n\nb\n"), ["a", "", "b"]);
+        assert_eq!(lines(b"no end"), ["no end"]);
+        assert!(lines(b"").is_empty());
+    }
+
+    #[test]
+    fn a_line_longer_than_the_buffer_is_read_whole() {
+        let long = "x".repeat(3 * FIRST_BUFFER);
+        assert_eq!(lines(format!("{long}\ny").as_bytes()), [long.as_str(), "y"]);
+    }
+
+    #[test]
+    fn a_byte_that_is_not_utf8_is_named() {
+        let mut lines = Lines::new(Path::new("t"), &b"caf\xE9"[..], Encoding::Utf8);
+        let line = lines.next().unwrap().unwrap();
+        let error = line.text(line.bytes, 0).unwrap_err();
+        assert_eq!(error.to_string(), "t, line 1, column 4: expected UTF-8 text, found byte 0xE9");
+        assert!(error.help().unwrap().contains("'é' in Latin-1"));
+    }
+
+    #[test]
+    fn endless_lines_are_refused() {
+        let mut lines = Lines::new(Path::new("t"), std::io::repeat(b'0'), Encoding::Utf8);
+        let error = lines.next().unwrap_err().to_string();
+        assert_eq!(error, "t, line 1, column 1: expected a line end within 256 MiB, found none");
+    }
+}

@@ -1,0 +1,120 @@
+//! Decimal numbers, read exactly and fast, and written so that they read back to the bit.
+
+/// The number that `bytes` begin with, and its length; `None` where the quick way is not exact
+/// or there is no number.
+///
+/// A mantissa below 2^53 and a power of ten up to 22 are both exact in double precision, so one
+/// division or multiplication rounds once, which is correct rounding (Clinger 1990). Nearly every
+/// number in a data file is of this kind.
+pub(crate) fn scan(bytes: &[u8]) -> Option<(f64, usize)> {
+    let mut at = usize::from(matches!(bytes.first(), Some(b'-')));
+    let negative = at == 1;
+    let mut mantissa = 0u64;
+    let mut n_digits = 0;
+    let mut exponent = 0i32;
+    let mut digits = |at: &mut usize, exponent: &mut i32, scale: i32| {
+        while let Some(digit) = bytes.get(*at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            n_digits += 1;
+            *exponent += scale;
+            *at += 1;
+        }
+    };
+    digits(&mut at, &mut exponent, 0);
+    if bytes.get(at) == Some(&b'.') {
+        at += 1;
+        digits(&mut at, &mut exponent, -1);
+    }
+    // 15 digits stay below 2^53; more may not, and are left to the slow way.
+    if n_digits == 0 || n_digits > 15 {
+        return None;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let sign = match bytes.get(at + 1) {
+            Some(b'-') => -1,
+            _ => 1,
+        };
+        let first = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'-' | b'+')));
+        let rest = bytes.get(first..)?;
+        let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        if length == 0 || length > 3 {
+            return None;
+        }
+        let power = rest[..length].iter().fold(0, |sum, b| sum * 10 + i32::from(b - b'0'));
+        exponent += sign * power;
+        at = first + length;
+    }
+    const POWERS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
+    let magnitude = mantissa as f64;
+    let value = if exponent < 0 { magnitude / power } else { magnitude * power };
+    Some((if negative { -value } else { value }, at))
+}
+
+/// The number that all of `token` is, `inf` and `nan` included.
+pub(crate) fn parse(token: &[u8]) -> Option<f64> {
+    match scan(token) {
+        Some((value, length)) if length == token.len() => Some(value),
+        _ => std::str::from_utf8(token).ok()?.parse().ok(),
+    }
+}
+
+/// The shortest text that reads back to the same bits.
+pub(crate) fn text(value: f64) -> String {
+    let text = format!("{value:?}");
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.into(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_spellings_of_data_files_are_numbers() {
+        for (token, value) in [
+            ("0", 0.0),
+            ("-73.302422", -73.302422),
+            ("+1", 1.0),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("1.0E-4", 1e-4),
+            ("1e+05", 1e5),
+            ("0.662302529581739", 0.662302529581739),
+            ("123456789012345678901234567890", 123456789012345678901234567890.0),
+            ("1e999", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("4.9e-324", 4.9e-324),
+        ] {
+            assert_eq!(parse(token.as_bytes()), Some(value), "{token}");
+        }
+        for token in ["", "-", ".", "e5", "1e", "1-2", "0x10", "1,5", "--1", "1 "] {
+            assert_eq!(parse(token.as_bytes()), None, "{token}");
+        }
+        assert!(parse(b"-0").unwrap().is_sign_negative());
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_way_is_exact(text in "-?[0-9]{0,12}(\\.[0-9]{0,12})?([eE][-+]?[0-9]{1,3})?") {
+            if let Some((value, length)) = scan(text.as_bytes()) {
+                prop_assert_eq!(length, text.len());
+                prop_assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits());
+            }
+        }
+
+        #[test]
+        fn what_is_written_reads_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            let read = parse(text(value).as_bytes()).unwrap();
+            prop_assert!(read.to_bits() == bits || (read.is_nan() && value.is_nan()));
+        }
+    }
+}
