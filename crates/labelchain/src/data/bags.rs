@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Labelled bags of instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bags {
-    rows: Dataset,
+    pub(super) rows: Dataset,
     name: String,
     attributes: Vec<Attribute>,
     instances: Matrix,

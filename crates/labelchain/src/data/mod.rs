@@ -17,6 +17,8 @@ pub mod label_list;
 mod arff;
 mod bags;
 mod csv;
+mod describe;
+mod generate;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
@@ -25,7 +27,9 @@ mod write;
 
 pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
+pub use describe::Description;
 pub use file::{Format, save, stem};
+pub use generate::LabelNetwork;
 pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
@@ -133,6 +137,13 @@ impl Dataset {
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
         }
+    }
+
+    /// The same rows with other inputs; they must fit.
+    pub fn with_features(&self, attributes: Vec<Attribute>, features: Matrix) -> Result<Dataset> {
+        let names = self.label_names.clone();
+        let data = Dataset::new(&self.name, attributes, features, names, self.labels.clone())?;
+        Ok(Dataset { weights: self.weights.clone(), ..data })
     }
 
     /// Bytes of cells and labels held.

@@ -1,0 +1,169 @@
+//! Synthetic data sets with labels that depend on each other.
+
+use super::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
+use crate::error::{Error, Result};
+use crate::seed::{Rng, Seed};
+
+/// A random Bayesian network over labels, seen through noisy features.
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `n_rows` | 500 | any | rows |
+/// | `n_labels` | 6 | at least 1 | labels |
+/// | `n_features` | 12 | any | inputs; feature m speaks of label m mod L |
+/// | `dependence` | 1.0 | [0, 1] | how much a label follows its parents; 0 makes labels independent |
+/// | `noise` | 1.0 | above 0 | deviation of a feature around the mean its label sets |
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelNetwork {
+    /// Rows.
+    pub n_rows: usize,
+    /// Labels.
+    pub n_labels: usize,
+    /// Inputs; feature m speaks of label m mod L.
+    pub n_features: usize,
+    /// How much a label follows its parents; 0 makes labels independent.
+    pub dependence: f64,
+    /// Deviation of a feature around the mean its label sets.
+    pub noise: f64,
+}
+
+impl Default for LabelNetwork {
+    fn default() -> LabelNetwork {
+        LabelNetwork { n_rows: 500, n_labels: 6, n_features: 12, dependence: 1.0, noise: 1.0 }
+    }
+}
+
+/// A label's place in the network.
+struct Node {
+    /// Its probability on its own.
+    base: f64,
+    /// Up to two earlier labels, and the probability they argue for: relevant parents for
+    /// `pull`, irrelevant ones for 1 - `pull`.
+    parents: Vec<LabelId>,
+    pull: f64,
+}
+
+impl LabelNetwork {
+    /// Draws the network, then the rows.
+    pub fn generate(&self, name: &str, seed: Seed) -> Result<Dataset> {
+        self.validate()?;
+        let mut rng = seed.child("network", 0).rng();
+        let nodes: Vec<Node> =
+            (0..self.n_labels).map(|label| Node::draw(label, &mut rng)).collect();
+        let mut features = Dense::new(self.n_features);
+        let mut labels = LabelMatrix::new(self.n_labels);
+        let mut cells = vec![0.0; self.n_features];
+        for row in 0..self.n_rows {
+            // A row's draws are its own, so the first rows of a longer set are the same rows.
+            let mut rng = seed.child("row", row).rng();
+            labels.push_row();
+            for (label, node) in nodes.iter().enumerate() {
+                let relevant = rng.chance(node.probability(row, &labels, self.dependence));
+                labels.set(row, LabelId(label), relevant);
+            }
+            for (at, cell) in cells.iter_mut().enumerate() {
+                let relevant = labels.get(row, LabelId(at % self.n_labels));
+                *cell = f64::from(u8::from(relevant)) + self.noise * rng.normal();
+            }
+            features.push_row(&cells);
+        }
+        let attributes = (1..=self.n_features).map(|m| Attribute::numeric(format!("x{m}")));
+        let label_names = (1..=self.n_labels).map(|l| format!("label{l}")).collect();
+        Dataset::new(name, attributes.collect(), Matrix::Dense(features), label_names, labels)
+    }
+
+    fn validate(&self) -> Result<()> {
+        let setting = |name, value: f64, accepted| {
+            Err(Error::Setting { name, value: value.to_string(), accepted })
+        };
+        if self.n_labels == 0 {
+            return setting("labels", 0.0, "at least 1");
+        }
+        if !(0.0..=1.0).contains(&self.dependence) {
+            return setting("dependence", self.dependence, "from 0 to 1");
+        }
+        if !(self.noise > 0.0 && self.noise.is_finite()) {
+            return setting("noise", self.noise, "above 0");
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    fn draw(label: usize, rng: &mut Rng) -> Node {
+        let base = 0.15 + 0.35 * rng.unit();
+        let n_parents = label.min(1 + rng.below(2));
+        let mut earlier: Vec<LabelId> = (0..label).map(LabelId).collect();
+        rng.shuffle(&mut earlier);
+        earlier.truncate(n_parents);
+        let pull = if rng.chance(0.75) { 0.9 } else { 0.05 };
+        Node { base, parents: earlier, pull }
+    }
+
+    /// Base and parents' mean opinion, mixed in the ratio (1 - dependence) : dependence.
+    fn probability(&self, row: usize, labels: &LabelMatrix, dependence: f64) -> f64 {
+        if self.parents.is_empty() {
+            return self.base;
+        }
+        let opinion = |&parent: &LabelId| match labels.get(row, parent) {
+            true => self.pull,
+            false => self.base * (1.0 - self.pull),
+        };
+        let mean = self.parents.iter().map(opinion).sum::<f64>() / self.parents.len() as f64;
+        (1.0 - dependence) * self.base + dependence * mean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Mean over pairs of the absolute correlation (phi) of two labels.
+    fn mean_correlation(data: &Dataset) -> f64 {
+        let (n, labels) = (data.n_rows() as f64, data.labels());
+        let counts: Vec<f64> = labels.counts().iter().map(|&count| count as f64 / n).collect();
+        let mut all = Vec::new();
+        for a in labels.ids() {
+            for b in labels.ids().filter(|b| b.0 > a.0) {
+                let both =
+                    (0..data.n_rows()).filter(|&r| labels.get(r, a) && labels.get(r, b)).count();
+                let spread = |p: f64| (p * (1.0 - p)).sqrt();
+                let (p, q) = (counts[a.0], counts[b.0]);
+                all.push(((both as f64 / n - p * q) / (spread(p) * spread(q))).abs());
+            }
+        }
+        all.iter().sum::<f64>() / all.len() as f64
+    }
+
+    #[test]
+    fn dependence_is_a_dial() {
+        let network = LabelNetwork { n_rows: 4000, ..LabelNetwork::default() };
+        let with = network.generate("with", Seed::new(1)).unwrap();
+        let without = LabelNetwork { dependence: 0.0, ..network };
+        let without = without.generate("without", Seed::new(1)).unwrap();
+        // Independent labels have a correlation of about 1/sqrt(4000) = 0.016 by chance.
+        assert!(mean_correlation(&without) < 0.03, "{}", mean_correlation(&without));
+        assert!(mean_correlation(&with) > 0.15, "{}", mean_correlation(&with));
+    }
+
+    #[test]
+    fn a_longer_set_begins_with_the_shorter_one() {
+        let network = LabelNetwork::default();
+        let long =
+            LabelNetwork { n_rows: 600, ..network.clone() }.generate("x", Seed::new(3)).unwrap();
+        let first: Vec<usize> = (0..500).collect();
+        assert_eq!(long.select(&first), network.generate("x", Seed::new(3)).unwrap());
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused() {
+        for network in [
+            LabelNetwork { n_labels: 0, ..LabelNetwork::default() },
+            LabelNetwork { dependence: 1.5, ..LabelNetwork::default() },
+            LabelNetwork { noise: f64::NAN, ..LabelNetwork::default() },
+        ] {
+            assert!(network.generate("x", Seed::new(1)).is_err());
+        }
+    }
+}
