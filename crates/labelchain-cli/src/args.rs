@@ -1,0 +1,162 @@
+//! What was typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use labelchain::data::{
+    Encoding, LabelChoice, MissingLabels, ReadOptions, Reading, Threshold, read,
+};
+use labelchain::error::Result;
+
+use crate::commands::{Convert, Demo, Describe};
+use crate::memory;
+
+/// Multi-label learning with classifier chains that choose their label order for each row,
+/// without retraining.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  labelchain demo                                    see it work, no files needed
+  labelchain describe yeast.arff.gz                  what is in a data set, and what is wrong with it
+  labelchain describe items.csv --labels 'tag_*'
+  labelchain convert yeast.arff.gz yeast.parquet     between formats
+
+Exit status: 0 done, 2 wrong request or file content, 3 the system refused to open, read or write.";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show a data set's size, label balance, and every problem found in it
+    Describe(Describe),
+    /// Write a data set in another format
+    Convert(Convert),
+    /// Generate a small data set with dependent labels and describe it
+    Demo(Demo),
+}
+
+/// A data file and how to read it.
+#[derive(Args)]
+pub(crate) struct DataFile {
+    /// The data: .arff .csv .tsv .parquet .svm .libsvm; text also with .gz or .bz2
+    #[arg(value_name = "DATA")]
+    pub(crate) path: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
+
+impl DataFile {
+    pub(crate) fn read(&self) -> Result<Reading> {
+        read(&self.path, &self.reading.options())
+    }
+}
+
+/// How to read a data file. Which columns are labels: the first of these ways that applies.
+#[derive(Args)]
+#[command(next_help_heading = "Which columns are labels (the first that applies)")]
+pub(crate) struct ReadingArgs {
+    /// Label columns by name, in this order; * stands for any text
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    labels: Option<Vec<String>>,
+
+    /// The first N columns are labels
+    #[arg(long, value_name = "N")]
+    labels_first: Option<usize>,
+
+    /// The last N columns are labels
+    #[arg(long, value_name = "N")]
+    labels_last: Option<usize>,
+
+    /// A Mulan label file; without it, DATA's name with .xml is looked for, then -C in ARFF
+    #[arg(long, value_name = "FILE")]
+    labels_xml: Option<PathBuf>,
+
+    /// One column of delimited tags; each distinct tag is a label
+    #[arg(long, value_name = "COLUMN")]
+    tags: Option<String>,
+
+    /// What stands between two tags
+    #[arg(long, value_name = "TEXT", default_value = ";")]
+    tag_separator: String,
+
+    /// Make numeric labels relevant or irrelevant by a comparison such as '>0'
+    #[arg(long, value_name = "COMPARISON", help_heading = READING)]
+    binarize: Option<Threshold>,
+
+    /// What to do with rows whose labels are missing
+    #[arg(long, value_enum, default_value_t = MissingLabelsArg::Refuse, help_heading = READING)]
+    missing_labels: MissingLabelsArg,
+
+    /// How names and values are spelt
+    #[arg(long, value_enum, default_value_t = EncodingArg::Utf8, help_heading = READING)]
+    encoding: EncodingArg,
+
+    /// Number repeated column names (mean, mean.2) instead of refusing them
+    #[arg(long, help_heading = READING)]
+    dedupe: bool,
+
+    /// How many features an SVMLight file has, where its largest index does not say
+    #[arg(long, value_name = "N", help_heading = READING)]
+    features: Option<usize>,
+
+    /// Refuse to use more memory than this [default: three quarters of the machine's]
+    #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
+    max_memory: Option<u64>,
+}
+
+const READING: &str = "Reading";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EncodingArg {
+    Utf8,
+    Latin1,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MissingLabelsArg {
+    Refuse,
+    Irrelevant,
+    Drop,
+}
+
+impl ReadingArgs {
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            labels: self.label_choice(),
+            binarize: self.binarize,
+            missing_labels: match self.missing_labels {
+                MissingLabelsArg::Refuse => MissingLabels::Refuse,
+                MissingLabelsArg::Irrelevant => MissingLabels::Irrelevant,
+                MissingLabelsArg::Drop => MissingLabels::Drop,
+            },
+            encoding: match self.encoding {
+                EncodingArg::Utf8 => Encoding::Utf8,
+                EncodingArg::Latin1 => Encoding::Latin1,
+            },
+            dedupe: self.dedupe,
+            n_features: self.features,
+            max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
+        }
+    }
+
+    fn label_choice(&self) -> LabelChoice {
+        if let Some(names) = &self.labels {
+            LabelChoice::Named(names.clone())
+        } else if let Some(n) = self.labels_first {
+            LabelChoice::First(n)
+        } else if let Some(n) = self.labels_last {
+            LabelChoice::Last(n)
+        } else if let Some(path) = &self.labels_xml {
+            LabelChoice::Xml(path.clone())
+        } else if let Some(column) = &self.tags {
+            LabelChoice::Tags { column: column.clone(), separator: self.tag_separator.clone() }
+        } else {
+            LabelChoice::Detect
+        }
+    }
+}

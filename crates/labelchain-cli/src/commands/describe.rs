@@ -1,0 +1,140 @@
+//! `labelchain describe`: what is in a data set, and what is wrong with it.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use labelchain::data::Description;
+use serde::Serialize;
+
+use crate::args::DataFile;
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+pub(crate) struct Describe {
+    #[command(flatten)]
+    data: DataFile,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Describe {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let reading = self.data.read()?;
+        let description = Description::of(&reading.table, &reading.notes);
+        print(&if self.json { json(&description) } else { text(&description) })
+    }
+}
+
+/// The promise of `describe --json`.
+#[derive(Serialize)]
+struct Json<'a> {
+    name: &'a str,
+    rows: usize,
+    features: usize,
+    labels: usize,
+    cardinality: f64,
+    density: f64,
+    mean_imbalance: f64,
+    label_names: &'a [String],
+    label_counts: &'a [usize],
+    notes: Vec<JsonNote<'a>>,
+    features_one_hot: usize,
+    rows_without_labels: usize,
+    label_sets: usize,
+    instances: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct JsonNote<'a> {
+    code: &'a str,
+    text: &'a str,
+}
+
+fn json(description: &Description) -> String {
+    let notes = description.notes.iter();
+    let json = Json {
+        name: &description.name,
+        rows: description.n_rows,
+        features: description.n_features,
+        labels: description.n_labels,
+        cardinality: description.cardinality,
+        density: description.density,
+        mean_imbalance: description.mean_imbalance,
+        label_names: &description.label_names,
+        label_counts: &description.label_counts,
+        notes: notes.map(|note| JsonNote { code: note.code, text: &note.text }).collect(),
+        features_one_hot: description.n_features_one_hot,
+        rows_without_labels: description.n_rows_without_labels,
+        label_sets: description.n_label_sets,
+        instances: description.n_instances,
+    };
+    // Numbers and text always have a JSON form.
+    serde_json::to_string(&json).unwrap_or_default() + "\n"
+}
+
+/// A page for people: the figures, the balance of the labels as bars, the notes.
+pub(crate) fn text(description: &Description) -> String {
+    const MOST_LABELS: usize = 30;
+    const BAR: usize = 40;
+    let mut page = String::new();
+    let d = description;
+    let one_hot = match d.n_features_one_hot == d.n_features {
+        true => String::new(),
+        false => format!(" ({} with --one-hot)", d.n_features_one_hot),
+    };
+    let instances = d.n_instances.map(|n| format!(" ({n} instances)")).unwrap_or_default();
+    let _ = writeln!(
+        page,
+        "{}: {} rows{instances}, {} features{one_hot}, {} labels\n",
+        d.name, d.n_rows, d.n_features, d.n_labels
+    );
+    for (what, symbol, value) in [
+        ("labels per row", "LC", d.cardinality),
+        ("label density", "LD", d.density),
+        ("mean imbalance", "avIR", d.mean_imbalance),
+    ] {
+        let _ = writeln!(page, "  {what:<22}{symbol:>5}  {value:>9.3}");
+    }
+    let _ = writeln!(page, "  {:<22}       {:>9}", "rows without a label", d.n_rows_without_labels);
+    let _ = writeln!(page, "  {:<22}       {:>9}\n", "distinct label sets", d.n_label_sets);
+
+    let shown = d.label_names.len().min(MOST_LABELS);
+    let width = d.label_names[..shown].iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let width = width.clamp(5, 40);
+    let _ = writeln!(page, "  {:<width$}  {:>7}   share", "label", "rows");
+    for (name, &count) in d.label_names.iter().zip(&d.label_counts).take(shown) {
+        let share = if d.n_rows == 0 { 0.0 } else { count as f64 / d.n_rows as f64 };
+        let name: String = match name.chars().count() > width {
+            true => name.chars().take(width - 1).chain(['…']).collect(),
+            false => name.clone(),
+        };
+        let _ = writeln!(
+            page,
+            "  {name:<width$}  {count:>7}  {:>5.1} %  {}",
+            share * 100.0,
+            bar(share, BAR)
+        );
+    }
+    if shown < d.label_names.len() {
+        let _ = writeln!(page, "  … and {} more; --json has all", d.label_names.len() - shown);
+    }
+    match d.notes.is_empty() {
+        true => page.push_str("\nNo problems found.\n"),
+        false => page.push_str("\nNotes\n"),
+    }
+    for note in &d.notes {
+        let _ = writeln!(page, "  {:<20} {}", note.code, note.text);
+    }
+    page
+}
+
+/// A share as a bar, in eighths of a character.
+fn bar(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share * width as f64 * 8.0).round() as usize;
+    // However rare, a label that occurs leaves a mark.
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}

@@ -1,0 +1,9 @@
+//! One file per command; each is a thin reading of one library call.
+
+mod convert;
+mod demo;
+mod describe;
+
+pub(crate) use convert::Convert;
+pub(crate) use demo::Demo;
+pub(crate) use describe::Describe;

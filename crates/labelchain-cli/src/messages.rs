@@ -1,0 +1,67 @@
+//! What a person sees: results on standard output, what went wrong on standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use labelchain::error::Error;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The library refused.
+    Library(Error),
+    /// Standard output could not be written.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Library(error)
+    }
+}
+
+impl Failure {
+    /// Says what is wrong, where and what to do, and chooses the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        let (text, status) = match &self {
+            // Whoever reads our output has seen enough: `labelchain describe x | head -1`.
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
+            }
+            Failure::Output(error) => (format!("error: standard output: {error}\n"), 3),
+            Failure::Library(error) => {
+                (told(error), if let Error::Io { .. } = error { 3 } else { 2 })
+            }
+        };
+        let _ = io::stderr().write_all(text.as_bytes());
+        ExitCode::from(status)
+    }
+}
+
+fn told(error: &Error) -> String {
+    let mut text = format!("error: {error}\n");
+    if let Error::Content(content) = error
+        && let Some((excerpt, at)) = &content.excerpt
+    {
+        let margin = content.line.to_string();
+        let gap = " ".repeat(margin.len());
+        let _ = writeln!(text, "  {margin} | {excerpt}");
+        let _ = writeln!(text, "  {gap} | {}^", " ".repeat(*at));
+    }
+    if let Some(help) = error.help() {
+        let _ = writeln!(text, "  help: {help}");
+    }
+    text
+}
+
+/// Writes a command's result to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
+}
+
+/// Writes a remark to standard error, so that standard output stays what was asked for.
+pub(crate) fn remark(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
