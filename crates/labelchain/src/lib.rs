@@ -3,3 +3,5 @@ pub mod error;
 pub mod seed;
 
 pub mod data;
+
+pub mod loss;
