@@ -60,6 +60,9 @@ impl Sparse {
     /// # Panics
     /// If the columns do not ascend or reach `n_columns`.
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
+        let entries = entries.into_iter();
+        self.columns.reserve(entries.size_hint().0);
+        self.values.reserve(entries.size_hint().0);
         let mut least = 0;
         for (column, value) in entries {
             assert!(

@@ -15,6 +15,9 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) role: Role,
     cell: Cell,
+    /// What a cell of one digit means, NaN where that takes a longer look. Most cells of sparse
+    /// and nominal columns are such.
+    by_digit: [f64; 10],
 }
 
 pub(super) enum Role {
@@ -78,7 +81,7 @@ pub(super) fn columns(
                     .map(|(bytes, _)| relevance::of_text(bytes, options.binarize))
                     .collect();
                 let cell = Cell::Relevance { declared, by_value, binarize: options.binarize };
-                Column { name, role: Role::Label(label), cell }
+                Column::new(name, Role::Label(label), cell)
             }
             (None, DeclaredKind::Relational(_)) if has_bag => {
                 return refuse(&format!("a second, {name:?}"), "one relational attribute".into());
@@ -89,9 +92,9 @@ pub(super) fn columns(
                     return refuse("none", format!("attributes inside bag {name:?}"));
                 }
                 let inner = columns_of_instance(inner);
-                Column { name, role: Role::Bag(inner), cell: Cell::Bag }
+                Column::new(name, Role::Bag(inner), Cell::Bag)
             }
-            (None, kind) => Column { name, role: Role::Feature, cell: Cell::of(kind) },
+            (None, kind) => Column::new(name, Role::Feature, Cell::of(kind)),
         });
     }
     Ok(columns)
@@ -100,7 +103,7 @@ pub(super) fn columns(
 fn columns_of_instance(inner: Vec<Declared>) -> Vec<Column> {
     inner
         .into_iter()
-        .map(|Declared { name, kind }| Column { name, role: Role::Feature, cell: Cell::of(kind) })
+        .map(|Declared { name, kind }| Column::new(name, Role::Feature, Cell::of(kind)))
         .collect()
 }
 
@@ -114,9 +117,30 @@ impl Cell {
             DeclaredKind::Relational(_) => Cell::Bag,
         }
     }
+
+    fn of_digit(&self, digit: u8) -> Option<f64> {
+        let text = &[b'0' + digit];
+        match self {
+            Cell::Number => Some(f64::from(digit)),
+            Cell::Value(values) => values.find(text).map(|index| index as f64),
+            Cell::Relevance { declared, by_value, binarize } => {
+                let relevant = match declared {
+                    None => relevance::of_text(text, *binarize),
+                    Some(values) => values.find(text).and_then(|index| by_value[index]),
+                };
+                relevant.map(|relevant| f64::from(u8::from(relevant)))
+            }
+            Cell::Text(_) | Cell::Date(_) | Cell::Bag => None,
+        }
+    }
 }
 
 impl Column {
+    fn new(name: String, role: Role, cell: Cell) -> Column {
+        let by_digit = std::array::from_fn(|digit| cell.of_digit(digit as u8).unwrap_or(f64::NAN));
+        Column { name, role, cell, by_digit }
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(self.cell, Cell::Text(_))
     }
@@ -133,16 +157,28 @@ impl Column {
     }
 
     /// The value of the cell that comes next; NaN where it is missing.
+    #[inline]
     pub(super) fn read(&mut self, scan: &mut Scan) -> Result<f64> {
-        if let Cell::Number = self.cell {
-            scan.skip_blanks();
-            if let Some((value, length)) = number::scan(scan.rest())
-                && matches!(scan.rest().get(length), None | Some(b',' | b' ' | b'\t' | b'}'))
-            {
-                scan.at += length;
+        scan.skip_blanks();
+        if let [digit @ b'0'..=b'9', b',' | b'}', ..] = scan.rest() {
+            let value = self.by_digit[usize::from(digit - b'0')];
+            if !value.is_nan() {
+                scan.at += 1;
                 return Ok(value);
             }
         }
+        if let Cell::Number = self.cell
+            && let Some((value, length)) = number::scan(scan.rest())
+            && matches!(scan.rest().get(length), None | Some(b',' | b' ' | b'\t' | b'}'))
+        {
+            scan.at += length;
+            return Ok(value);
+        }
+        self.read_word(scan)
+    }
+
+    /// A cell that is not a plain number.
+    fn read_word(&mut self, scan: &mut Scan) -> Result<f64> {
         let line = scan.line;
         let word = scan.word("a value")?;
         if word.is_missing() {

@@ -22,9 +22,12 @@ pub(super) struct Rows {
     missing_labels: MissingLabels,
     n_without_label: usize,
     suspicion: Option<String>,
+    /// An attribute that is a label and missing in the row being read.
+    missing_label: Option<usize>,
     /// The row being read, kept to be filled again.
     cells: Vec<f64>,
     entries: Vec<Entry>,
+    inputs: Vec<(u32, f64)>,
 }
 
 /// Where the cells of an attribute go.
@@ -35,11 +38,11 @@ enum Target {
     Bag,
 }
 
-/// A stored cell of a sparse row and where it stands in the line.
+/// A stored cell of a sparse row and where it stands in the line, which is short enough for both.
 struct Entry {
-    attribute: usize,
+    attribute: u32,
+    at: u32,
     value: f64,
-    at: usize,
 }
 
 /// The instances of all bags.
@@ -99,8 +102,10 @@ impl Rows {
             missing_labels: options.missing_labels,
             n_without_label: 0,
             suspicion,
+            missing_label: None,
             cells: vec![0.0; columns.len()],
             entries: vec![],
+            inputs: vec![],
         }
     }
 
@@ -114,6 +119,7 @@ impl Rows {
         if scan.at_end() {
             return Ok(());
         }
+        self.missing_label = None;
         let is_sparse = scan.take(b'{');
         let read = match is_sparse {
             true => self.read_sparse(&mut scan, columns),
@@ -123,7 +129,7 @@ impl Rows {
         let weight = self.weight(&mut scan)?;
         scan.end("the last field")?;
 
-        let Some(missing) = self.missing_label(is_sparse) else {
+        let Some(missing) = self.missing_label else {
             return self.keep(line, is_sparse, weight, budget);
         };
         match self.missing_labels {
@@ -153,10 +159,7 @@ impl Rows {
                     return Err(field_count(scan, at, n));
                 }
             }
-            self.cells[at] = match &mut columns[at].role {
-                Role::Bag(_) => self.read_bag(scan, &mut columns[at])?,
-                _ => columns[at].read(scan)?,
-            };
+            self.cells[at] = self.read_cell(scan, at, &mut columns[at])?;
         }
         scan.skip_blanks();
         let comma = scan.take(b',');
@@ -206,12 +209,10 @@ impl Rows {
             if !scan.peek().is_some_and(super::scan::is_blank) {
                 return Err(scan.fault_here("a blank between index and value").into());
             }
-            let value = match &column.role {
-                Role::Bag(_) => self.read_bag(scan, column)?,
-                _ => column.read(scan)?,
-            };
-            ascending &= self.entries.last().is_none_or(|last| last.attribute < attribute);
-            self.entries.push(Entry { attribute, value, at });
+            let value = self.read_cell(scan, attribute, column)?;
+            let entry = Entry { attribute: attribute as u32, at: at as u32, value };
+            ascending &= self.entries.last().is_none_or(|last| last.attribute < entry.attribute);
+            self.entries.push(entry);
             scan.skip_blanks();
             if !scan.take(b',') && scan.peek() != Some(b'}') {
                 return Err(scan.fault_here(", or }").into());
@@ -222,15 +223,30 @@ impl Rows {
             if let Some([_, again]) =
                 self.entries.array_windows().find(|[a, b]| a.attribute == b.attribute)
             {
-                let name = &columns[again.attribute].name;
+                let name = &columns[again.attribute as usize].name;
+                let at = again.at as usize;
                 return Err(scan
                     .line
-                    .fault(again.at..again.at, "each attribute index at most once in a row")
+                    .fault(at..at, "each attribute index at most once in a row")
                     .found(format!("{} ({name:?}) again", again.attribute))
                     .into());
             }
         }
         Ok(())
+    }
+
+    fn read_cell(&mut self, scan: &mut Scan, attribute: usize, column: &mut Column) -> Result<f64> {
+        match column.role {
+            Role::Bag(_) => self.read_bag(scan, column),
+            Role::Feature => column.read(scan),
+            Role::Label(_) => {
+                let value = column.read(scan)?;
+                if value.is_nan() {
+                    self.missing_label = Some(attribute);
+                }
+                Ok(value)
+            }
+        }
     }
 
     /// A quoted table of instances, one a line. They are kept aside until the row is complete.
@@ -307,18 +323,6 @@ impl Rows {
         }
     }
 
-    /// An attribute that is a label and missing in the row just read.
-    fn missing_label(&self, is_sparse: bool) -> Option<usize> {
-        let is_label = |attribute: usize| matches!(self.targets[attribute], Target::Label(_));
-        match is_sparse {
-            true => {
-                let missing = |entry: &&Entry| entry.value.is_nan() && is_label(entry.attribute);
-                self.entries.iter().find(missing).map(|entry| entry.attribute)
-            }
-            false => (0..self.cells.len()).find(|&at| self.cells[at].is_nan() && is_label(at)),
-        }
-    }
-
     /// Moves the row just read to where it stays.
     fn keep(
         &mut self,
@@ -347,20 +351,19 @@ impl Rows {
             for &label in self.omitted.iter().flatten() {
                 self.labels.set(row, label, true);
             }
+            self.inputs.clear();
             for entry in &self.entries {
-                if let Target::Label(label) = targets[entry.attribute] {
-                    self.labels.set(row, label, entry.value == 1.0);
+                match targets[entry.attribute as usize] {
+                    Target::Feature(column) => self.inputs.push((column as u32, entry.value)),
+                    Target::Label(label) => self.labels.set(row, label, entry.value == 1.0),
+                    Target::Bag => {}
                 }
             }
-            let inputs = self.entries.iter().filter_map(|entry| match targets[entry.attribute] {
-                Target::Feature(column) => Some((column as u32, entry.value)),
-                _ => None,
-            });
             match features {
-                Matrix::Sparse(sparse) => sparse.push_row(inputs),
+                Matrix::Sparse(sparse) => sparse.push_row(self.inputs.iter().copied()),
                 Matrix::Dense(dense) => {
                     self.cells.fill(0.0);
-                    inputs.for_each(|(column, value)| self.cells[column as usize] = value);
+                    self.inputs.iter().for_each(|&(at, value)| self.cells[at as usize] = value);
                     dense.push_row(&self.cells[..n_features]);
                 }
             }
@@ -451,15 +454,23 @@ impl Rows {
 }
 
 /// A sparse row's attribute index.
+#[inline]
 fn index(scan: &mut Scan) -> Result<usize> {
     let rest = scan.rest();
-    let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (mut index, mut length) = (0, 0);
     // Nine digits are more attributes than any file declares, and cannot overflow.
+    while let Some(digit) = rest.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+        && length < 10
+    {
+        index = index * 10 + usize::from(digit);
+        length += 1;
+    }
     if length == 0 || length > 9 {
         return Err(scan.fault_here("an attribute index").into());
     }
     scan.at += length;
-    Ok(rest[..length].iter().fold(0, |sum, byte| sum * 10 + usize::from(byte - b'0')))
+    Ok(index)
 }
 
 fn field_count(scan: &Scan, found: usize, declared: usize) -> Error {

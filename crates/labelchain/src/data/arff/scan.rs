@@ -35,14 +35,17 @@ impl<'a> Scan<'a> {
         Scan { line: *line, at: 0 }
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.line.bytes.get(self.at).copied()
     }
 
+    #[inline]
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.line.bytes[self.at..]
     }
 
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(is_blank) {
             self.at += 1;
