@@ -6,6 +6,7 @@
 mod attribute;
 mod labels;
 mod matrix;
+pub mod split;
 
 pub use attribute::{Attribute, AttributeKind};
 pub use labels::{LabelId, LabelMatrix};
