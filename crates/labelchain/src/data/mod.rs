@@ -7,6 +7,7 @@ mod attribute;
 mod labels;
 mod matrix;
 pub mod split;
+pub mod stratify;
 
 pub use attribute::{Attribute, AttributeKind};
 pub use labels::{LabelId, LabelMatrix};

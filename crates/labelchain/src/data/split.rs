@@ -1,6 +1,6 @@
 //! Which rows to fit on and which to keep back: folds, hold-outs and samples, all from one seed.
 //!
-//! These know nothing of labels.
+//! These know nothing of labels; [`stratify`](super::stratify) cuts by them.
 
 use crate::error::{Error, Result};
 use crate::seed::Seed;
