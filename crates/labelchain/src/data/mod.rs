@@ -6,6 +6,8 @@
 mod attribute;
 mod labels;
 mod matrix;
+pub mod split;
+pub mod stratify;
 
 mod file;
 mod lines;
