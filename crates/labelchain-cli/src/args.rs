@@ -8,7 +8,7 @@ use labelchain::data::{
 };
 use labelchain::error::Result;
 
-use crate::commands::{Convert, Demo, Describe};
+use crate::commands::{Convert, Demo, Describe, Score, Split};
 use crate::memory;
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
@@ -26,6 +26,8 @@ Examples:
   labelchain describe yeast.arff.gz                  what is in a data set, and what is wrong with it
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
+  labelchain split yeast.arff.gz --stratify iterative -o folds
+  labelchain score truth.arff predicted.csv          how wrong are the predictions?
 
 Exit status: 0 done, 2 wrong request or file content, 3 the system refused to open, read or write.";
 
@@ -35,6 +37,10 @@ pub(crate) enum Command {
     Describe(Describe),
     /// Write a data set in another format
     Convert(Convert),
+    /// Cut a data set into folds or a hold-out, as row numbers
+    Split(Split),
+    /// The eleven losses of two files
+    Score(Score),
     /// Generate a small data set with dependent labels and describe it
     Demo(Demo),
 }

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
+        Command::Split(split) => split.run(),
+        Command::Score(score) => score.run(),
         Command::Demo(demo) => demo.run(),
     };
     match done {

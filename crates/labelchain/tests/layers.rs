@@ -59,7 +59,8 @@ fn modules_use_only_the_layers_below_them() {
         // Tests may look down from above: only what stands before them counts.
         let code = text.split("#[cfg(test)]").next().unwrap();
         for at in code.match_indices("crate::").map(|(at, _)| at + "crate::".len()) {
-            let used: String = code[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let used: String =
+                code[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             assert!(
                 used == module || allowed.contains(&used),
                 "{} uses {used}, which {module} may not",

@@ -3,7 +3,11 @@
 mod convert;
 mod demo;
 mod describe;
+mod score;
+mod split;
 
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
+pub(crate) use score::Score;
+pub(crate) use split::Split;

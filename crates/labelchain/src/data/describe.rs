@@ -385,7 +385,6 @@ impl ColumnPrint {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::data::{ReadOptions, parse};
     use std::path::Path;

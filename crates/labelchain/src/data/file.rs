@@ -125,7 +125,6 @@ pub fn save(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

@@ -116,7 +116,6 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     /// Mean over pairs of the absolute correlation (phi) of two labels.

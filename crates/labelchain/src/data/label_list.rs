@@ -396,7 +396,6 @@ fn label_name(element: &BytesStart) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     fn names(text: &str) -> Vec<String> {

@@ -260,7 +260,6 @@ impl From<Fault> for Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     fn lines(text: &[u8]) -> Vec<String> {

@@ -43,6 +43,7 @@ pub use write::write;
 pub(crate) use read::check_names;
 
 use crate::error::{Error, Result};
+use label_list::Columns;
 
 /// A table of inputs and the labels relevant to each row, all names kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +98,13 @@ impl Dataset {
     /// The inputs.
     pub fn features(&self) -> &Matrix {
         &self.features
+    }
+
+    /// The position of the input called `name`.
+    pub fn feature(&self, name: &str) -> Result<usize> {
+        let names: Vec<String> = self.attributes.iter().map(|a| a.name.clone()).collect();
+        let columns = Columns { path: self.name.as_ref(), names: &names, relation: None };
+        columns.position("feature", name)
     }
 
     /// The labels' names, in label order.

@@ -92,7 +92,6 @@ pub(crate) fn of_text(text: &[u8], binarize: Option<Threshold>) -> Option<bool> 
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

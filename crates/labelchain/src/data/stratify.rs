@@ -431,7 +431,6 @@ fn distribution(counts: &[Vec<usize>], sizes: &[usize]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::data::{LabelId, split};

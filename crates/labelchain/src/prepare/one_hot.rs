@@ -69,7 +69,6 @@ pub fn one_hot(data: &Dataset) -> Result<Dataset> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::data::{ReadOptions, parse};
     use std::path::Path;

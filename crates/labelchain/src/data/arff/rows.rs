@@ -151,7 +151,7 @@ impl Rows {
 
     fn read_dense(&mut self, scan: &mut Scan, columns: &mut [Column]) -> Result<()> {
         let n = columns.len();
-        for at in 0..n {
+        for (at, column) in columns.iter_mut().enumerate() {
             if at > 0 {
                 scan.skip_blanks();
                 scan.take(b',');
@@ -159,7 +159,7 @@ impl Rows {
                     return Err(field_count(scan, at, n));
                 }
             }
-            self.cells[at] = self.read_cell(scan, at, &mut columns[at])?;
+            self.cells[at] = self.read_cell(scan, at, column)?;
         }
         scan.skip_blanks();
         let comma = scan.take(b',');
@@ -220,9 +220,8 @@ impl Rows {
         }
         if !ascending {
             self.entries.sort_by_key(|entry| entry.attribute);
-            if let Some([_, again]) =
-                self.entries.array_windows().find(|[a, b]| a.attribute == b.attribute)
-            {
+            let mut pairs = self.entries.iter().zip(&self.entries[1..]);
+            if let Some((_, again)) = pairs.find(|(a, b)| a.attribute == b.attribute) {
                 let name = &columns[again.attribute as usize].name;
                 let at = again.at as usize;
                 return Err(scan

@@ -1,0 +1,184 @@
+//! `labelchain split`: folds or a hold-out, as row numbers.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
+use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
+use labelchain::data::{Dataset, save};
+use labelchain::error::{Error, Result};
+use labelchain::seed::Seed;
+use serde::Serialize;
+
+use crate::args::DataFile;
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+pub(crate) struct Split {
+    #[command(flatten)]
+    data: DataFile,
+
+    /// How many folds
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    folds: usize,
+
+    /// Instead of folds: one cut, with this share of the rows to train on
+    #[arg(long, value_name = "SHARE", conflicts_with = "folds")]
+    holdout: Option<f64>,
+
+    /// Spread labels evenly: iterative (each label), pairs (each pair of labels)
+    #[arg(long, value_enum, default_value_t = Stratify::None)]
+    stratify: Stratify,
+
+    /// Keep rows with equal values in this feature together
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
+
+    /// Same seed, same rows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Write fold-0.txt … (or train.txt and test.txt) here: zero-based row numbers, one a line
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Stratify {
+    None,
+    Iterative,
+    Pairs,
+}
+
+/// Named sets of rows, and how evenly they are cut.
+struct Cut {
+    files: Vec<(String, Vec<usize>)>,
+    quality: Quality,
+}
+
+impl Split {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let data = self.data.read()?.into_rows()?;
+        let cut = self.cut(&data)?;
+        std::fs::create_dir_all(&self.out)
+            .map_err(|source| Error::Io { path: self.out.clone(), source })?;
+        for (name, rows) in &cut.files {
+            let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+            save(&self.out.join(name), |out| out.write_all(lines.as_bytes()))?;
+        }
+        print(&if self.json { self.json(&cut) } else { self.text(&data, &cut) })
+    }
+
+    fn cut(&self, data: &Dataset) -> Result<Cut> {
+        let seed = Seed::new(self.seed);
+        let groups = self.groups.as_deref().map(|column| groups(data, column)).transpose()?;
+        let balance = match self.stratify {
+            Stratify::None => None,
+            Stratify::Iterative => Some(Balance::Labels),
+            Stratify::Pairs => Some(Balance::Pairs),
+        };
+        let labels = data.labels();
+        let Some(train) = self.holdout else {
+            let shares = equal_shares(self.folds);
+            let folds = match (balance, &groups) {
+                (Some(balance), _) => stratify(labels, &shares, balance, groups.as_deref(), seed)?,
+                (None, Some(groups)) => grouped_folds(groups, self.folds, seed)?,
+                (None, None) => folds(data.n_rows(), self.folds, seed)?,
+            };
+            let quality = Quality::measure(&folds, labels, &shares)?;
+            let name = |fold| (format!("fold-{fold}.txt"), folds.test_rows(fold));
+            return Ok(Cut { files: (0..folds.n_folds()).map(name).collect(), quality });
+        };
+        if !(train > 0.0 && train < 1.0) {
+            let accepted = "above 0 and below 1, so that both parts have rows";
+            return Err(Error::Setting { name: "holdout", value: train.to_string(), accepted });
+        }
+        let shares = [train, 1.0 - train];
+        let parts = match (balance, &groups) {
+            (Some(balance), _) => stratify(labels, &shares, balance, groups.as_deref(), seed)?,
+            (None, Some(_)) => {
+                return Err(Error::Setting {
+                    name: "groups",
+                    value: "given for a plain hold-out".into(),
+                    accepted: "used with --stratify iterative, or with folds",
+                });
+            }
+            (None, None) => {
+                let cut = holdout(data.n_rows(), train, seed)?;
+                let mut part_of = vec![0; data.n_rows()];
+                cut.test.iter().for_each(|&row| part_of[row] = 1);
+                Folds::new(part_of, 2)?
+            }
+        };
+        let quality = Quality::measure(&parts, labels, &shares)?;
+        let files =
+            vec![("train.txt".into(), parts.test_rows(0)), ("test.txt".into(), parts.test_rows(1))];
+        Ok(Cut { files, quality })
+    }
+
+    fn text(&self, data: &Dataset, cut: &Cut) -> String {
+        let mut page = String::new();
+        let _ =
+            writeln!(page, "{}: {} rows cut with seed {}\n", data.name(), data.n_rows(), self.seed);
+        let _ = writeln!(page, "  {:<12} {:>8}  labels without a relevant row", "file", "rows");
+        for (name, rows) in &cut.files {
+            let counts = data.labels().select(rows).counts();
+            let lacking = counts.iter().filter(|&&count| count == 0).count();
+            let _ = writeln!(page, "  {name:<12} {:>8}  {lacking}", rows.len());
+        }
+        let q = &cut.quality;
+        let _ = writeln!(page, "\n  mean deviation of sizes (ED)               {:.3}", q.rows);
+        let _ = writeln!(page, "  mean deviation of label odds (LD)          {:.5}", q.labels);
+        let _ = writeln!(page, "  mean deviation of label-pair odds (LPD)    {:.5}", q.pairs);
+        let _ = writeln!(page, "  label-part pairs without a relevant row    {}", q.n_lacking);
+        let _ = writeln!(page, "\nWritten to {}; row numbers count from 0.", self.out.display());
+        page
+    }
+
+    fn json(&self, cut: &Cut) -> String {
+        #[derive(Serialize)]
+        struct Part<'a> {
+            file: &'a str,
+            rows: usize,
+        }
+        #[derive(Serialize)]
+        struct Json<'a> {
+            seed: u64,
+            parts: Vec<Part<'a>>,
+            size_deviation: f64,
+            label_deviation: f64,
+            pair_deviation: f64,
+            parts_lacking_a_label: usize,
+            label_part_pairs_lacking: usize,
+        }
+        let parts = cut.files.iter().map(|(file, rows)| Part { file, rows: rows.len() });
+        let json = Json {
+            seed: self.seed,
+            parts: parts.collect(),
+            size_deviation: cut.quality.rows,
+            label_deviation: cut.quality.labels,
+            pair_deviation: cut.quality.pairs,
+            parts_lacking_a_label: cut.quality.n_folds_lacking,
+            label_part_pairs_lacking: cut.quality.n_lacking,
+        };
+        serde_json::to_string(&json).unwrap_or_default() + "\n"
+    }
+}
+
+/// Numbers rows by their value in a column. Missing values are one group, as any other value.
+fn groups(data: &Dataset, column: &str) -> Result<Vec<usize>> {
+    let at = data.feature(column)?;
+    let mut numbers = HashMap::new();
+    Ok((0..data.n_rows())
+        .map(|row| {
+            let next = numbers.len();
+            *numbers.entry(data.features().get(row, at).to_bits()).or_insert(next)
+        })
+        .collect())
+}
