@@ -265,9 +265,10 @@ impl Rows {
             return Ok(());
         }
         self.entries.sort_by_key(|entry| entry.index);
-        match self.entries.array_windows().find(|[a, b]| a.index == b.index) {
+        let mut pairs = self.entries.iter().zip(self.entries.iter().skip(1));
+        match pairs.find(|(one, other)| one.index == other.index) {
             None => Ok(()),
-            Some([_, again]) => Err(line
+            Some((_, again)) => Err(line
                 .fault(again.at..again.at, "each feature index at most once in a row")
                 .found(format!("{} again", again.index))
                 .into()),
