@@ -159,14 +159,8 @@ impl Columns<'_> {
             })));
         }
         let positions: Vec<usize> = positions.into_iter().flatten().collect();
+        let mut notes: Vec<Note> = list.flattened(xml).into_iter().collect();
         let xml = xml.file_name().unwrap_or_default().to_string_lossy();
-        let mut notes = Vec::new();
-        if list.nested {
-            notes.push(Note {
-                code: "hierarchy-flattened",
-                text: format!("{xml} nests its labels; they are read as one flat list"),
-            });
-        }
         if let Some(count) = self.relation.and_then(meka_count) {
             let (n, size) = (self.names.len(), count.unsigned_abs() as usize);
             let first = if count > 0 { 0 } else { n.saturating_sub(size) };
@@ -362,6 +356,15 @@ impl LabelList {
     /// The names, in the file's order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.labels.iter().map(|label| label.name.as_str())
+    }
+
+    /// Says of a list with labels inside labels that nothing is made of that.
+    pub(crate) fn flattened(&self, path: &Path) -> Option<Note> {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        self.nested.then(|| Note {
+            code: "hierarchy-flattened",
+            text: format!("{file} nests its labels; they are read as one flat list"),
+        })
     }
 
     /// The text of a Mulan label file with these names.

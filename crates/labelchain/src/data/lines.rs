@@ -10,7 +10,7 @@ use crate::error::{ContentError, Error, Result};
 
 /// No row of a real file is longer; a file without line ends is refused here and not at the end
 /// of memory.
-const MAX_LINE: usize = 256 << 20;
+pub(crate) const MAX_LINE: usize = 256 << 20;
 
 const FIRST_BUFFER: usize = 256 << 10;
 
@@ -50,15 +50,20 @@ impl Budget {
 
     /// To be called before the memory is taken.
     pub(crate) fn charge(&mut self, bytes: usize, line: &Line) -> Result<()> {
-        self.used += bytes as u64;
-        if self.used <= self.limit {
-            return Ok(());
+        self.take(bytes, line.path, || format!("what was read up to line {}", line.number))
+    }
+
+    /// The same for what can be sized only when all lines are read.
+    pub(crate) fn charge_at_end(&mut self, bytes: usize, path: &Path) -> Result<()> {
+        self.take(bytes, path, || "the table of all rows".into())
+    }
+
+    fn take(&mut self, bytes: usize, path: &Path, what: impl Fn() -> String) -> Result<()> {
+        self.used = self.used.saturating_add(bytes as u64);
+        match self.used <= self.limit {
+            true => Ok(()),
+            false => Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit }),
         }
-        Err(Error::TooLarge {
-            path: line.path.into(),
-            what: format!("what was read up to line {}", line.number),
-            limit: self.limit,
-        })
     }
 }
 
@@ -70,17 +75,28 @@ pub(crate) struct Lines<'p, R> {
     buffer: Vec<u8>,
     unread: Range<usize>,
     number: u64,
+    end: &'static [u8],
     at_end: bool,
 }
 
 impl<'p, R: Read> Lines<'p, R> {
     pub(crate) fn new(path: &'p Path, reader: R, encoding: Encoding) -> Lines<'p, R> {
         let buffer = vec![0; FIRST_BUFFER];
-        Lines { path, encoding, reader, buffer, unread: 0..0, number: 0, at_end: false }
+        let (unread, end) = (0..0, b"\n");
+        Lines { path, encoding, reader, buffer, unread, number: 0, end, at_end: false }
     }
 
     pub(crate) fn path(&self) -> &'p Path {
         self.path
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// What the last line ended with: a quoted value that goes on in the next line contains it.
+    pub(crate) fn end(&self) -> &'static [u8] {
+        self.end
     }
 
     /// The next line, until there is none.
@@ -103,8 +119,10 @@ impl<'p, R: Read> Lines<'p, R> {
         };
         self.unread.start = next;
         self.number += 1;
+        self.end = b"\n";
         if self.buffer[start..end].last() == Some(&b'\r') {
             end -= 1;
+            self.end = b"\r\n";
         }
         let mut bytes = &self.buffer[start..end];
         let line =

@@ -47,6 +47,12 @@ impl Dense {
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.n_columns..(row + 1) * self.n_columns]
     }
+
+    /// Replaces every cell of a column by what `map` makes of it.
+    pub(crate) fn map_column(&mut self, column: usize, map: impl Fn(f64) -> f64) {
+        let cells = self.values.iter_mut().skip(column).step_by(self.n_columns.max(1));
+        cells.for_each(|cell| *cell = map(*cell));
+    }
 }
 
 impl Sparse {
@@ -82,6 +88,19 @@ impl Sparse {
     pub fn row(&self, row: usize) -> (&[u32], &[f64]) {
         let span = self.starts[row]..self.starts[row + 1];
         (&self.columns[span.clone()], &self.values[span])
+    }
+
+    /// Only these columns, counted from the first of them.
+    ///
+    /// # Panics
+    /// If a cell outside of them is not zero.
+    pub(crate) fn crop(mut self, columns: std::ops::Range<u32>) -> Sparse {
+        for column in &mut self.columns {
+            assert!(columns.contains(column), "only empty columns are cut off");
+            *column -= columns.start;
+        }
+        self.n_columns = columns.len();
+        self
     }
 
     fn n_rows(&self) -> usize {

@@ -1,0 +1,509 @@
+//! CSV and TSV with a header line.
+//!
+//! Fields may be quoted and then hold separators, line ends and (doubled) quotes; blank lines are
+//! skipped. A column is numeric if all its cells are numbers, otherwise nominal, its values in
+//! byte order: the same cells in another row order give the same attribute. Whether a cell is a
+//! number, a label or missing is asked of it without the blanks around; a nominal value keeps
+//! them. Quotes make no difference: `"1"` is a number.
+//!
+//! Missing is a cell that is empty, `?` or `NA`, or in any case `NaN` or `null`. A column that is
+//! missing throughout is numeric.
+//!
+//! # What CSV cannot carry
+//!
+//! - the order of a nominal attribute's values, and values that no row has;
+//! - nominal values that read as missing, and attributes all of whose values read as numbers;
+//! - an attribute's kind where no row has a value of it;
+//! - which columns are labels (the label list beside the file says it);
+//! - row weights, and that the cells were sparse.
+
+mod records;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use super::label_list::{Columns, LabelChoice};
+use super::lines::{Budget, Lines};
+use super::{
+    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note,
+    ReadOptions, Reading, Table, check_names, file, number, relevance,
+};
+use crate::error::{ContentError, Error, Result};
+use records::{Record, Records};
+
+/// More columns than any table has; a header of nothing but separators is refused here and not
+/// at the end of memory.
+const MAX_COLUMNS: usize = 1 << 20;
+
+/// Reads delimited text. `open` starts it anew: column types are inferred from whole columns
+/// before any cell is kept, so the text is read twice.
+pub(crate) fn read<'r>(
+    path: &Path,
+    separator: u8,
+    open: impl Fn() -> Result<Box<dyn Read + 'r>>,
+    options: &ReadOptions,
+) -> Result<Reading> {
+    if let LabelChoice::Tags { separator, .. } = &options.labels
+        && separator.is_empty()
+    {
+        return Err(Error::Setting {
+            name: "tag-separator",
+            value: "empty".into(),
+            accepted: "at least one character",
+        });
+    }
+    let records = || -> Result<_> {
+        let lines = Lines::new(path, open()?, options.encoding);
+        Ok(Records::new(lines, separator, MAX_COLUMNS))
+    };
+    let mut budget = Budget::new(options.max_memory);
+
+    let mut first_pass = records()?;
+    let names = header(path, &mut first_pass, options, &mut budget)?;
+    let columns = Columns { path, names: &names, relation: None };
+    let labels = columns.labels(&options.labels)?;
+    let mut roles = vec![Role::Number; names.len()];
+    for (label, &position) in labels.positions.iter().enumerate() {
+        roles[position] = Role::Label(LabelId(label));
+    }
+    if let LabelChoice::Tags { column, .. } = &options.labels {
+        roles[columns.position("tag column", column)?] = Role::Tags;
+    }
+    infer(&mut first_pass, &mut roles)?;
+    drop(first_pass);
+
+    let label_names = labels.positions.iter().map(|&at| names[at].clone()).collect();
+    let mut rows = Rows::new(names, label_names, roles, options);
+    let mut second_pass = records()?;
+    second_pass.next()?;
+    second_pass.most_fields = rows.roles.len();
+    while let Some(record) = second_pass.next()? {
+        rows.read(record, &mut budget)?;
+    }
+    rows.finish(path, labels.notes, &mut budget)
+}
+
+/// The column names.
+fn header<R: Read>(
+    path: &Path,
+    records: &mut Records<R>,
+    options: &ReadOptions,
+    budget: &mut Budget,
+) -> Result<Vec<String>> {
+    let Some(record) = records.next()? else {
+        return Err(Error::Content(Box::new(ContentError {
+            path: path.into(),
+            line: 1,
+            column: 0,
+            found: "the end of the file".into(),
+            expected: "a header line".into(),
+            help: Some("the first line names the columns".into()),
+            excerpt: None,
+        })));
+    };
+    let n = record.n_fields();
+    if n > MAX_COLUMNS {
+        let fault = record.fault_in_all(format!("at most {MAX_COLUMNS} columns"));
+        return Err(fault.found(n).into());
+    }
+    budget.charge(n * 100 + record.n_bytes() * 2, &record.first_line())?;
+    if n == 1 && !record.is_quoted(0) {
+        refuse_other_separator(record)?;
+    }
+    let mut names = Vec::with_capacity(n);
+    for field in 0..n {
+        let name = record.text(field)?;
+        names.push(match (name.trim().is_empty(), options.dedupe) {
+            (false, _) => name.into_owned(),
+            (true, true) => format!("column{}", field + 1),
+            (true, false) => {
+                return Err(record
+                    .fault_in(field, format!("a name for column {}", field + 1))
+                    .found("none")
+                    .help(format!(
+                        "give it a name, or leave it out if it only numbers the rows; \
+                         --dedupe reads it as column{}",
+                        field + 1
+                    ))
+                    .into());
+            }
+        });
+    }
+    records.most_fields = n;
+    check_names(path, &mut names, options.dedupe)?;
+    Ok(names)
+}
+
+/// A header of one name with separators of another kind in it was meant as several names.
+fn refuse_other_separator(header: &Record) -> Result<()> {
+    let name_of = |separator| match separator {
+        b',' => "commas",
+        b'\t' => "tabs",
+        _ => "semicolons",
+    };
+    let wanted = header.separator();
+    let others = [b',', b';', b'\t'].into_iter().filter(|&other| other != wanted);
+    for other in others {
+        if header.bytes(0).contains(&other) {
+            let help = match other {
+                b',' => "name the file .csv",
+                b'\t' => "name the file .tsv",
+                _ => "save it with commas; decimal commas must become points",
+            };
+            return Err(header
+                .fault_in(0, format!("names separated by {}", name_of(wanted)))
+                .found(name_of(other))
+                .help(help)
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// What the cells of a column become.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Number,
+    Value,
+    Label(LabelId),
+    Tags,
+}
+
+/// Finds the columns that hold something else than numbers.
+fn infer<R: Read>(records: &mut Records<R>, roles: &mut [Role]) -> Result<()> {
+    while let Some(record) = records.next()? {
+        check_length(record, roles.len())?;
+        for (field, role) in roles.iter_mut().enumerate() {
+            if *role == Role::Number && Cell::of(record.bytes(field)) == Cell::Text {
+                *role = Role::Value;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_length(record: &Record, n_columns: usize) -> Result<()> {
+    let n = record.n_fields();
+    if n == n_columns {
+        return Ok(());
+    }
+    let separator = match record.separator() {
+        b'\t' => "tab",
+        _ => "comma",
+    };
+    let help = match n > n_columns {
+        true => format!("a value that holds a {separator} must stand in double quotes"),
+        false => format!(
+            "a missing cell is empty but keeps its {separator}; \
+             a value that holds a line end must stand in double quotes"
+        ),
+    };
+    let header = if n_columns == 1 { "1 field" } else { &format!("{n_columns} fields") };
+    let fault = record.fault_in_all(format!("{header}, as in the header"));
+    Err(fault.found(n).help(help).into())
+}
+
+/// What can be told of a cell without knowing its column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cell {
+    Missing,
+    Number(f64),
+    Text,
+}
+
+impl Cell {
+    fn of(bytes: &[u8]) -> Cell {
+        let bytes = bytes.trim_ascii();
+        match number::parse(bytes) {
+            Some(value) if value.is_nan() => Cell::Missing,
+            Some(value) => Cell::Number(value),
+            None if bytes.is_empty() || bytes == b"?" || bytes == b"NA" => Cell::Missing,
+            None if bytes.eq_ignore_ascii_case(b"null") => Cell::Missing,
+            None => Cell::Text,
+        }
+    }
+}
+
+/// Gathers rows.
+struct Rows<'o> {
+    options: &'o ReadOptions,
+    names: Vec<String>,
+    roles: Vec<Role>,
+    /// The values of each nominal column, by column.
+    values: HashMap<usize, Values>,
+    features: Dense,
+    label_names: Vec<String>,
+    labels: LabelMatrix,
+    tags: Values,
+    /// The tags of all rows; row r owns `tag_starts[r]..tag_starts[r + 1]`.
+    row_tags: Vec<u32>,
+    tag_starts: Vec<usize>,
+    n_without_label: usize,
+    /// The row being read, kept to be filled again.
+    cells: Vec<f64>,
+    relevant: Vec<LabelId>,
+}
+
+impl<'o> Rows<'o> {
+    fn new(
+        names: Vec<String>,
+        label_names: Vec<String>,
+        roles: Vec<Role>,
+        options: &'o ReadOptions,
+    ) -> Rows<'o> {
+        let is_feature = |role: &&Role| matches!(role, Role::Number | Role::Value);
+        let n_features = roles.iter().filter(is_feature).count();
+        Rows {
+            options,
+            names,
+            roles,
+            values: HashMap::new(),
+            features: Dense::new(n_features),
+            labels: LabelMatrix::new(label_names.len()),
+            label_names,
+            tags: Values::default(),
+            row_tags: vec![],
+            tag_starts: vec![0],
+            n_without_label: 0,
+            cells: Vec::with_capacity(n_features),
+            relevant: vec![],
+        }
+    }
+
+    fn read(&mut self, record: &Record, budget: &mut Budget) -> Result<()> {
+        check_length(record, self.roles.len())?;
+        self.cells.clear();
+        self.relevant.clear();
+        let first_tag = self.row_tags.len();
+        let mut without_label = None;
+        for field in 0..self.roles.len() {
+            let bytes = record.bytes(field);
+            let cell = Cell::of(bytes);
+            match (self.roles[field], cell) {
+                (Role::Number | Role::Value, Cell::Missing) => self.cells.push(f64::NAN),
+                (Role::Number, Cell::Number(value)) => self.cells.push(value),
+                (Role::Number, Cell::Text) => {
+                    let help = "the file changed while it was read";
+                    return Err(record.fault_in(field, "a number").help(help).into());
+                }
+                (Role::Value, _) => {
+                    let values = self.values.entry(field).or_default();
+                    let value = values.intern(bytes, || record.text(field), record, budget)?;
+                    self.cells.push(f64::from(value));
+                }
+                (Role::Label(_), Cell::Missing) => without_label = Some(field),
+                (Role::Label(label), _) => {
+                    match relevance::of_text(bytes.trim_ascii(), self.options.binarize) {
+                        Some(true) => self.relevant.push(label),
+                        Some(false) => {}
+                        None => return Err(self.not_binary(record, field)),
+                    }
+                }
+                (Role::Tags, Cell::Missing) if bytes.trim_ascii().is_empty() => {}
+                (Role::Tags, Cell::Missing) => without_label = Some(field),
+                (Role::Tags, _) => self.read_tags(record, field, budget)?,
+            }
+        }
+        if let Some(field) = without_label {
+            match self.options.missing_labels {
+                MissingLabels::Refuse => return Err(self.missing(record, field)),
+                MissingLabels::Irrelevant => self.n_without_label += 1,
+                MissingLabels::Drop => {
+                    self.n_without_label += 1;
+                    self.row_tags.truncate(first_tag);
+                    return Ok(());
+                }
+            }
+        }
+        let n_tags = self.row_tags.len() - first_tag;
+        let n_bytes = self.cells.len() * 8 + self.label_names.len().div_ceil(64) * 8 + n_tags * 4;
+        budget.charge(n_bytes + 8, &record.first_line())?;
+        self.features.push_row(&self.cells);
+        let row = self.labels.push_row();
+        for &label in &self.relevant {
+            self.labels.set(row, label, true);
+        }
+        self.tag_starts.push(self.row_tags.len());
+        Ok(())
+    }
+
+    /// A cell of tags. A tag twice in a cell is that tag.
+    fn read_tags(&mut self, record: &Record, field: usize, budget: &mut Budget) -> Result<()> {
+        let LabelChoice::Tags { separator, .. } = &self.options.labels else { return Ok(()) };
+        let text = record.text(field)?;
+        for tag in text.split(separator.as_str()).map(str::trim).filter(|tag| !tag.is_empty()) {
+            let tag =
+                self.tags.intern(tag.as_bytes(), || Ok(Cow::Borrowed(tag)), record, budget)?;
+            self.row_tags.push(tag);
+        }
+        Ok(())
+    }
+
+    fn not_binary(&self, record: &Record, field: usize) -> Error {
+        record
+            .fault_in(field, format!("0 or 1 for label {:?}", self.names[field]))
+            .help("labels are 0/1, true/false or yes/no; --binarize '>0' makes them so")
+            .into()
+    }
+
+    fn missing(&self, record: &Record, field: usize) -> Error {
+        let expected = match self.roles[field] {
+            Role::Tags => format!("tags in column {:?}", self.names[field]),
+            _ => format!("0 or 1 for label {:?}", self.names[field]),
+        };
+        let spelt = String::from_utf8_lossy(record.bytes(field).trim_ascii()).into_owned();
+        let spelt = if spelt.is_empty() { "nothing".into() } else { spelt };
+        record
+            .fault_in(field, expected)
+            .found(format!("{spelt}, a missing value"))
+            .help("--missing-labels drop leaves such rows out, irrelevant reads them as 0")
+            .into()
+    }
+
+    fn finish(mut self, path: &Path, mut notes: Vec<Note>, budget: &mut Budget) -> Result<Reading> {
+        let is_feature = |&at: &usize| matches!(self.roles[at], Role::Number | Role::Value);
+        let fields: Vec<usize> = (0..self.roles.len()).filter(is_feature).collect();
+        let mut attributes = Vec::with_capacity(fields.len());
+        for (column, field) in fields.into_iter().enumerate() {
+            let name = std::mem::take(&mut self.names[field]);
+            attributes.push(match self.roles[field] {
+                Role::Value => {
+                    let (values, ranks) = self.values.remove(&field).unwrap_or_default().sorted();
+                    let rank = |cell: f64| ranks.get(cell as usize).map_or(cell, |&at| at as f64);
+                    let keep_missing = |cell: f64| if cell.is_nan() { cell } else { rank(cell) };
+                    self.features.map_column(column, keep_missing);
+                    Attribute::nominal(name, values)
+                }
+                _ => Attribute::numeric(name),
+            });
+        }
+        if let LabelChoice::Tags { .. } = self.options.labels {
+            self.label_tags(path, &attributes, budget)?;
+        }
+        if self.n_without_label > 0 {
+            let n = self.n_without_label;
+            let what = match self.options.missing_labels {
+                MissingLabels::Drop => "were left out",
+                _ => "have them read as irrelevant",
+            };
+            notes.push(Note {
+                code: "missing-labels",
+                text: format!("{n} rows with missing labels {what}"),
+            });
+        }
+        let mut features = Matrix::Dense(self.features);
+        features.shrink();
+        self.labels.shrink();
+        let name = file::stem(path);
+        let data = Dataset::new(name, attributes, features, self.label_names, self.labels)?;
+        Ok(Reading { table: Table::Rows(data), notes })
+    }
+
+    /// Makes the tags that were found into labels.
+    fn label_tags(
+        &mut self,
+        path: &Path,
+        attributes: &[Attribute],
+        budget: &mut Budget,
+    ) -> Result<()> {
+        let (mut names, ranks) = std::mem::take(&mut self.tags).sorted();
+        let columns: HashSet<&str> = attributes.iter().map(|column| column.name.as_str()).collect();
+        let taken: HashSet<String> = names.iter().cloned().collect();
+        for tag in names.iter_mut().filter(|tag| columns.contains(tag.as_str())) {
+            let is_free = |name: &String| !columns.contains(name.as_str()) && !taken.contains(name);
+            let free = (2..).map(|n| format!("{tag}.{n}")).find(is_free).unwrap_or_default();
+            if !self.options.dedupe {
+                return Err(Error::Content(Box::new(ContentError {
+                    path: path.into(),
+                    line: 0,
+                    column: 0,
+                    found: format!("{tag:?}, which is both"),
+                    expected: "tags and columns of different names".into(),
+                    help: Some(format!("rename the column, or --dedupe reads the tag as {free}")),
+                    excerpt: None,
+                })));
+            }
+            *tag = free;
+        }
+        let n_rows = self.labels.n_rows();
+        budget.charge_at_end(n_rows.saturating_mul(names.len().div_ceil(64) * 8), path)?;
+        self.labels = LabelMatrix::empty(n_rows, names.len());
+        for row in 0..n_rows {
+            for &tag in &self.row_tags[self.tag_starts[row]..self.tag_starts[row + 1]] {
+                self.labels.set(row, LabelId(ranks[tag as usize]), true);
+            }
+        }
+        self.label_names = names;
+        Ok(())
+    }
+}
+
+/// Distinct texts, numbered in order of appearance until all are known.
+#[derive(Default)]
+struct Values {
+    texts: Vec<String>,
+    index: HashMap<Vec<u8>, u32>,
+}
+
+impl Values {
+    /// The number of a text, which is decoded only if it is new.
+    fn intern<'t>(
+        &mut self,
+        bytes: &[u8],
+        text: impl FnOnce() -> Result<Cow<'t, str>>,
+        record: &Record,
+        budget: &mut Budget,
+    ) -> Result<u32> {
+        if let Some(&at) = self.index.get(bytes) {
+            return Ok(at);
+        }
+        budget.charge(bytes.len() * 2 + 100, &record.first_line())?;
+        let at = self.texts.len() as u32;
+        self.texts.push(text()?.into_owned());
+        self.index.insert(bytes.to_vec(), at);
+        Ok(at)
+    }
+
+    /// The texts in byte order, and the place there of each by its number.
+    fn sorted(self) -> (Vec<String>, Vec<usize>) {
+        let mut texts: Vec<(String, usize)> =
+            self.texts.into_iter().enumerate().map(|(at, text)| (text, at)).collect();
+        texts.sort_unstable();
+        let mut ranks = vec![0; texts.len()];
+        for (rank, (_, at)) in texts.iter().enumerate() {
+            ranks[*at] = rank;
+        }
+        (texts.into_iter().map(|(text, _)| text).collect(), ranks)
+    }
+}
+
+/// Writes a data set: inputs, then labels as 0 and 1, in columns.
+pub(crate) fn write(data: &Dataset, separator: u8, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
+    let inputs = data.attributes().iter().map(|attribute| &attribute.name);
+    out.write_record(inputs.chain(data.label_names()))?;
+    let mut cells = vec![0.0; data.n_features()];
+    for row in 0..data.n_rows() {
+        cells.fill(0.0);
+        data.features().entries(row).for_each(|(column, value)| cells[column] = value);
+        for (attribute, &value) in data.attributes().iter().zip(&cells) {
+            match &attribute.kind {
+                _ if value.is_nan() => out.write_field("")?,
+                AttributeKind::Numeric => out.write_field(number::text(value))?,
+                AttributeKind::Nominal(values) => {
+                    out.write_field(values.get(value as usize).map_or("", String::as_str))?;
+                }
+            }
+        }
+        for label in data.labels().ids() {
+            out.write_field(if data.labels().get(row, label) { "1" } else { "0" })?;
+        }
+        out.write_record(None::<&[u8]>)?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests;

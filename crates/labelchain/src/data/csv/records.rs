@@ -1,0 +1,279 @@
+//! Delimited text record by record, with the place of every field.
+//!
+//! The `csv` crate's own reader says neither where in a line a field stands nor that a quote was
+//! never closed (it takes the rest of the file for the value), so records are cut here; the tests
+//! hold them against that reader.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::data::lines::{Encoding, Fault, Line, Lines, MAX_LINE};
+use crate::error::Result;
+
+/// The records of a text. A blank line is none.
+pub(super) struct Records<'p, R> {
+    lines: Lines<'p, R>,
+    /// Fields beyond this many are counted but not kept, so that a line of nothing but
+    /// separators takes no more memory than the header allows.
+    pub(super) most_fields: usize,
+    record: Record<'p>,
+}
+
+impl<'p, R: Read> Records<'p, R> {
+    pub(super) fn new(lines: Lines<'p, R>, separator: u8, most_fields: usize) -> Records<'p, R> {
+        let record = Record {
+            path: lines.path(),
+            encoding: lines.encoding(),
+            separator,
+            line: 0,
+            raw: vec![],
+            unescaped: vec![],
+            fields: vec![],
+            n_fields: 0,
+            field_start: 0,
+            scanned: 0,
+        };
+        Records { lines, most_fields, record }
+    }
+
+    /// The next record, until there is none.
+    pub(super) fn next(&mut self) -> Result<Option<&Record<'p>>> {
+        let record = &mut self.record;
+        record.clear();
+        loop {
+            let Some(line) = self.lines.next()? else {
+                return match record.raw.is_empty() {
+                    true => Ok(None),
+                    false => Err(record.unclosed("").found("the end of the file").into()),
+                };
+            };
+            if record.raw.is_empty() {
+                if line.bytes.is_empty() {
+                    continue;
+                }
+                record.line = line.number;
+            }
+            record.raw.extend_from_slice(line.bytes);
+            if record.scan(self.most_fields)? {
+                return Ok(Some(record));
+            }
+            record.raw.extend_from_slice(self.lines.end());
+            if record.raw.len() > MAX_LINE {
+                return Err(record.unclosed(" within 256 MiB").found("none").into());
+            }
+        }
+    }
+}
+
+/// One record and where it stands.
+pub(super) struct Record<'p> {
+    path: &'p Path,
+    encoding: Encoding,
+    separator: u8,
+    /// Of its first line.
+    line: u64,
+    /// As the file has it, without the last line end.
+    raw: Vec<u8>,
+    /// The values in which doubled quotes had to be made single ones.
+    unescaped: Vec<u8>,
+    fields: Vec<Field>,
+    n_fields: usize,
+    /// Where the field being cut starts, and up to where it was looked through for its end.
+    field_start: usize,
+    scanned: usize,
+}
+
+/// Where a field stands in `raw`, quotes included.
+struct Field {
+    at: Range<usize>,
+    value: Value,
+}
+
+enum Value {
+    Bare,
+    Quoted,
+    /// Quoted, with quotes inside: this part of `unescaped`.
+    Escaped(Range<usize>),
+}
+
+impl Record<'_> {
+    fn clear(&mut self) {
+        self.raw.clear();
+        self.unescaped.clear();
+        self.fields.clear();
+        (self.n_fields, self.field_start, self.scanned) = (0, 0, 0);
+    }
+
+    /// Cuts fields up to the end of `raw`. Whether that is the end of the record.
+    fn scan(&mut self, most_fields: usize) -> Result<bool> {
+        loop {
+            let start = self.field_start;
+            let is_quoted = self.raw.get(start) == Some(&b'"');
+            let end = match is_quoted {
+                true => match self.closing_quote() {
+                    None => return Ok(false),
+                    Some(close) => close + 1,
+                },
+                false => memchr::memchr(self.separator, &self.raw[start..])
+                    .map_or(self.raw.len(), |length| start + length),
+            };
+            if self.raw.get(end).is_some_and(|&byte| byte != self.separator) {
+                return Err(self
+                    .fault(end..end + 1, "the next field behind a closing quote")
+                    .help("a quote inside a quoted value is doubled: \"\"")
+                    .into());
+            }
+            if self.n_fields < most_fields {
+                let value = match is_quoted {
+                    true => self.unescape(start + 1..end - 1),
+                    false => Value::Bare,
+                };
+                self.fields.push(Field { at: start..end, value });
+            }
+            self.n_fields += 1;
+            if end == self.raw.len() {
+                break;
+            }
+            self.field_start = end + 1;
+        }
+        self.refuse_carriage_returns()?;
+        Ok(true)
+    }
+
+    /// Where the quoted field being cut ends, if `raw` has it already.
+    fn closing_quote(&mut self) -> Option<usize> {
+        let mut from = self.scanned.max(self.field_start + 1);
+        loop {
+            let Some(length) = memchr::memchr(b'"', &self.raw[from..]) else {
+                self.scanned = self.raw.len();
+                return None;
+            };
+            let at = from + length;
+            if self.raw.get(at + 1) != Some(&b'"') {
+                return Some(at);
+            }
+            from = at + 2;
+        }
+    }
+
+    fn unescape(&mut self, inside: Range<usize>) -> Value {
+        let text = &self.raw[inside];
+        if memchr::memchr(b'"', text).is_none() {
+            return Value::Quoted;
+        }
+        let first = self.unescaped.len();
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'"', rest) {
+            self.unescaped.extend_from_slice(&rest[..=at]);
+            rest = rest.get(at + 2..).unwrap_or_default();
+        }
+        self.unescaped.extend_from_slice(rest);
+        Value::Escaped(first..self.unescaped.len())
+    }
+
+    /// A file whose lines end in `\r` alone would otherwise be one endless header.
+    fn refuse_carriage_returns(&self) -> Result<()> {
+        if memchr::memchr(b'\r', &self.raw).is_none() {
+            return Ok(());
+        }
+        for field in &self.fields {
+            let found = memchr::memchr(b'\r', &self.raw[field.at.clone()]);
+            if let (Value::Bare, Some(at)) = (&field.value, found) {
+                let at = field.at.start + at;
+                return Err(self
+                    .fault(at..at + 1, "lines that end in \\n or \\r\\n")
+                    .found("\\r alone")
+                    .help("convert the line ends, or quote the value if this is part of it")
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn unclosed(&self, within: &str) -> Fault {
+        self.fault(self.field_start..self.field_start, format!("a closing quote{within}")).help(
+            "the quote was opened here; a value that begins with a quote must itself be quoted \
+             and its quotes doubled: \"\"\"a\"\" b\"",
+        )
+    }
+
+    pub(super) fn separator(&self) -> u8 {
+        self.separator
+    }
+
+    pub(super) fn n_bytes(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// How many fields there are, kept or not.
+    pub(super) fn n_fields(&self) -> usize {
+        self.n_fields
+    }
+
+    /// The value of a field, without its quotes.
+    pub(super) fn bytes(&self, field: usize) -> &[u8] {
+        let Field { at, value } = &self.fields[field];
+        match value {
+            Value::Bare => &self.raw[at.clone()],
+            Value::Quoted => &self.raw[at.start + 1..at.end - 1],
+            Value::Escaped(range) => &self.unescaped[range.clone()],
+        }
+    }
+
+    pub(super) fn is_quoted(&self, field: usize) -> bool {
+        !matches!(self.fields[field].value, Value::Bare)
+    }
+
+    /// The text of a field.
+    pub(super) fn text(&self, field: usize) -> Result<Cow<'_, str>> {
+        self.encoding.decode(self.bytes(field)).or_else(|_| {
+            // Quotes are ASCII, so the first bad byte is the same with and without them.
+            let at = &self.fields[field].at;
+            let bad = self.encoding.decode(&self.raw[at.clone()]).err().unwrap_or_default();
+            let (line, at) = self.line_at(at.start + bad);
+            line.text(line.bytes.get(at..at + 1).unwrap_or_default(), at).map(Cow::Owned)
+        })
+    }
+
+    /// Says that a field is not what was expected there.
+    pub(super) fn fault_in(&self, field: usize, expected: impl Into<String>) -> Fault {
+        let Field { at, value } = &self.fields[field];
+        match value {
+            Value::Bare => self.fault(at.clone(), expected),
+            _ => self.fault(at.start + 1..at.end - 1, expected),
+        }
+    }
+
+    /// Says that the record as a whole is not what was expected.
+    pub(super) fn fault_in_all(&self, expected: impl Into<String>) -> Fault {
+        self.fault(0..self.raw.len(), expected)
+    }
+
+    fn fault(&self, at: Range<usize>, expected: impl Into<String>) -> Fault {
+        let (line, start) = self.line_at(at.start);
+        line.fault(start..start + at.len(), expected)
+    }
+
+    /// The line in which it starts.
+    pub(super) fn first_line(&self) -> Line<'_> {
+        self.line_at(0).0
+    }
+
+    /// The line in which a byte of `raw` stands, and where in it.
+    fn line_at(&self, at: usize) -> (Line<'_>, usize) {
+        let at = at.min(self.raw.len());
+        let before = &self.raw[..at];
+        let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+        let rest = &self.raw[start..];
+        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = Line {
+            path: self.path,
+            number: self.line + memchr::memchr_iter(b'\n', before).count() as u64,
+            encoding: self.encoding,
+            bytes: &rest[..length],
+        };
+        (line, at - start)
+    }
+}
