@@ -1,0 +1,56 @@
+//! Any bytes are safe to read: what fuzzing started from and what it found, replayed, with every
+//! truncation and a flip of every byte of each.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use labelchain::data::label_list::LabelList;
+use labelchain::data::{Description, LabelChoice, MissingLabels, ReadOptions, parse};
+
+fn read(target: &str, text: &[u8]) {
+    let tags = LabelChoice::Tags { column: "t".into(), separator: ";".into() };
+    let choices = match target {
+        "xml" => {
+            let _ = LabelList::parse("fuzz.xml".as_ref(), text);
+            return;
+        }
+        "csv" => vec![LabelChoice::Last(1), tags],
+        _ => vec![LabelChoice::Detect],
+    };
+    for labels in choices {
+        let options = ReadOptions {
+            labels,
+            missing_labels: MissingLabels::Drop,
+            dedupe: true,
+            max_memory: 64 << 20,
+            ..ReadOptions::default()
+        };
+        let ending = if target == "svmlight" { "svm" } else { target };
+        let path = format!("fuzz.{ending}");
+        if let Ok(reading) = parse(path.as_ref(), text, &options) {
+            let _ = Description::of(&reading.table, &reading.notes);
+        }
+    }
+}
+
+#[test]
+fn corpus_truncations_and_flips_are_read_or_refused() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fuzz");
+    for target in ["arff", "csv", "svmlight", "xml"] {
+        let files: Vec<_> = fs::read_dir(corpus.join(target)).unwrap().collect();
+        assert!(files.len() > 1, "{target} has a corpus");
+        for file in files {
+            let text = fs::read(file.unwrap().path()).unwrap();
+            read(target, &text);
+            for at in 0..text.len() {
+                read(target, &text[..at]);
+                for flip in [0x01, 0x10, 0x80, 0xFF] {
+                    let mut flipped = text.clone();
+                    flipped[at] ^= flip;
+                    read(target, &flipped);
+                }
+            }
+        }
+    }
+}
