@@ -1,0 +1,325 @@
+//! What users and scripts rely on: output, exit status, and files written whole or not at all.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SONGS: &str = "@relation 'songs: -C -2'\n@attribute tempo numeric\n@attribute key {minor,major,none}\n\
+    @attribute calm {0,1}\n@attribute sad {0,1}\n@data\n72,minor,1,1\n80.5,major,1,0\n?,none,0,0\n128,major,0,0\n";
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Place {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    /// Status, standard output, standard error.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
+        let output = command.current_dir(self.0.path()).args(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let (status, out, error) = self.run(arguments);
+        assert_eq!(status, 0, "{error}");
+        serde_json::from_str(&out).unwrap()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn describe_keeps_the_promised_json() {
+    let described =
+        Place::new().with("songs.arff", SONGS).json(&["describe", "songs.arff", "--json"]);
+    assert_eq!(described["name"], "songs");
+    assert_eq!(
+        (&described["rows"], &described["features"], &described["labels"]),
+        (&4.into(), &2.into(), &2.into())
+    );
+    assert_eq!(described["cardinality"], 0.75);
+    assert_eq!(described["density"], 0.375);
+    assert_eq!(described["mean_imbalance"], 1.5);
+    assert_eq!(described["label_names"], serde_json::json!(["calm", "sad"]));
+    assert_eq!(described["label_counts"], serde_json::json!([2, 1]));
+    assert_eq!(described["notes"][0]["code"], "missing-cells");
+    assert_eq!(
+        described["notes"][0]["text"],
+        "1 missing cell in 1 column (first: row 2, \"tempo\")"
+    );
+}
+
+#[test]
+fn describe_draws_the_balance_of_labels() {
+    let (_, page, _) = Place::new().with("songs.arff", SONGS).run(&["describe", "songs.arff"]);
+    assert!(page.starts_with("songs: 4 rows, 2 features (4 with --one-hot), 2 labels\n"), "{page}");
+    assert!(page.contains("calm         2   50.0 %  ████████████████████\n"), "{page}");
+    assert!(page.contains("missing-cells"), "{page}");
+}
+
+#[test]
+fn every_format_holds_the_same_labels_and_figures() {
+    let place = Place::new().with("songs.arff", SONGS);
+    let expected = place.json(&["describe", "songs.arff", "--json"]);
+    for name in ["a.csv", "b.tsv.gz", "c.parquet", "d.svm", "e.arff.bz2"] {
+        assert_eq!(place.run(&["convert", "songs.arff", name]).0, 0, "{name}");
+        let described = place.json(&["describe", name, "--json"]);
+        for field in ["rows", "features", "labels", "label_names", "label_counts", "cardinality"] {
+            assert_eq!(described[field], expected[field], "{name} {field}");
+        }
+    }
+    assert_eq!(place.run(&["convert", "e.arff.bz2", "songs2.arff"]).0, 0);
+    let text = fs::read_to_string(place.path("songs2.arff")).unwrap();
+    assert!(text.ends_with("72,minor,1,1\n80.5,major,1,0\n?,none,0,0\n128,major,0,0\n"), "{text}");
+}
+
+#[test]
+fn one_hot_names_follow_the_declaration() {
+    let place = Place::new().with("songs.arff", SONGS);
+    assert_eq!(place.run(&["convert", "songs.arff", "out.csv", "--one-hot"]).0, 0);
+    let text = fs::read_to_string(place.path("out.csv")).unwrap();
+    assert_eq!(text.lines().next(), Some("tempo,key=minor,key=major,key=none,calm,sad"));
+}
+
+#[test]
+fn tags_and_patterns_name_labels() {
+    let place = Place::new()
+        .with("items.csv", "price,tags\n1.5,vegan; organic\n2,\n3,vegan\n")
+        .with("wide.csv", "price,tag_a,tag_b\n1,yes,no\n2,no,no\n");
+    let tags = place.json(&["describe", "items.csv", "--tags", "tags", "--json"]);
+    assert_eq!(tags["label_names"], serde_json::json!(["organic", "vegan"]));
+    assert_eq!(tags["label_counts"], serde_json::json!([1, 2]));
+    let wide = place.json(&["describe", "wide.csv", "--labels", "tag_*", "--json"]);
+    assert_eq!(wide["label_names"], serde_json::json!(["tag_a", "tag_b"]));
+}
+
+#[test]
+fn split_writes_every_row_once_and_the_same_rows_again() {
+    let rows: String =
+        (0..50).map(|n| format!("{n},{},{}\n", n % 2, u8::from(n % 5 == 0))).collect();
+    let place = Place::new().with("set.csv", format!("x,a,b\n{rows}"));
+    for stratify in ["none", "iterative", "pairs"] {
+        let split = |out: &str| {
+            let (status, page, error) = place.run(&[
+                "split",
+                "set.csv",
+                "--labels-last",
+                "2",
+                "--folds",
+                "5",
+                "--stratify",
+                stratify,
+                "-o",
+                out,
+            ]);
+            assert_eq!(status, 0, "{error}");
+            assert!(page.contains("fold-4.txt"), "{page}");
+            let fold =
+                |k| fs::read_to_string(place.path(out).join(format!("fold-{k}.txt"))).unwrap();
+            (0..5).map(fold).collect::<Vec<String>>()
+        };
+        let folds = split("first");
+        assert_eq!(folds, split("second"), "{stratify}");
+        let mut all: Vec<usize> =
+            folds.iter().flat_map(|fold| fold.lines()).map(|row| row.parse().unwrap()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..50).collect::<Vec<_>>(), "{stratify}");
+    }
+    let held = place.json(&[
+        "split",
+        "set.csv",
+        "--labels-last",
+        "2",
+        "--holdout",
+        "0.8",
+        "-o",
+        "h",
+        "--json",
+    ]);
+    assert_eq!((&held["parts"][0]["rows"], &held["parts"][1]["rows"]), (&40.into(), &10.into()));
+}
+
+#[test]
+fn score_finds_labels_by_name_and_says_what_was_undefined() {
+    // Row 0 misses sad, row 1 is right, rows 2 and 3 are empty on both sides.
+    let place = Place::new()
+        .with("songs.arff", SONGS)
+        .with("predicted.csv", "sad,note,calm\n0,x,1\n0,x,1\n0,x,0\n0,x,0\n");
+    let scored = place.json(&["score", "songs.arff", "predicted.csv", "--json"]);
+    assert_eq!(scored["losses"]["hamming"], 0.125);
+    assert_eq!(scored["losses"]["zero_one"], 0.25);
+    // Example FNR: (1/2 + 0 + 0 + 0) / 4.
+    assert_eq!(scored["losses"]["ex_fnr"], 0.125);
+    // Label sad is present and never predicted: macro FDR (0 + 1) / 2.
+    assert_eq!(scored["losses"]["macro_fdr"], 0.5);
+    assert_eq!(scored["undefined"]["ex_f1"], 2);
+    let (_, page, _) = place.run(&["score", "songs.arff", "predicted.csv", "--undefined", "skip"]);
+    assert!(page.contains("2 undefined") && page.contains("left out of the mean"), "{page}");
+    let short = Place::new().with("songs.arff", SONGS).with("p.csv", "calm,sad\n1,1\n");
+    let (status, _, error) = short.run(&["score", "songs.arff", "p.csv"]);
+    assert_eq!(
+        (status, error.as_str()),
+        (2, "error: rows of the predictions: expected 4, found 1\n")
+    );
+}
+
+#[test]
+fn wrong_content_is_status_2_with_place_excerpt_and_help() {
+    let place = Place::new().with("bad.arff", SONGS.replace("80.5", "80.5x"));
+    let (status, out, error) = place.run(&["describe", "bad.arff"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert_eq!(
+        error,
+        "error: bad.arff, line 8, column 1: expected a number, found \"80.5x\"\n  \
+         8 | 80.5x,major,1,0\n    | ^\n  \
+         help: attribute \"tempo\" is declared numeric; ? stands for missing\n"
+    );
+}
+
+#[test]
+fn no_labels_is_an_error_that_lists_the_ways() {
+    let place = Place::new().with("x.csv", "a,b\n1,0\n");
+    let (status, _, error) = place.run(&["describe", "x.csv"]);
+    assert_eq!(status, 2);
+    for way in ["--labels ", "--labels-first", "--labels-last", "--labels-xml", "-C n", "--tags"] {
+        assert!(error.contains(way), "{way}: {error}");
+    }
+}
+
+#[test]
+fn what_the_system_refuses_is_status_3_and_leaves_nothing() {
+    let place = Place::new().with("songs.arff", SONGS);
+    let (status, _, error) = place.run(&["describe", "nowhere.arff"]);
+    assert_eq!(status, 3);
+    assert!(error.starts_with("error: nowhere.arff: "), "{error}");
+    let (status, _, _) = place.run(&["convert", "songs.arff", "no/such/place.csv"]);
+    assert_eq!(status, 3);
+    assert_eq!(place.files(), ["songs.arff"]);
+}
+
+#[test]
+fn a_refused_conversion_leaves_old_files_alone() {
+    let place = Place::new()
+        .with("songs.arff", SONGS)
+        .with("out.csv", "old")
+        .with("out.xml", "<labels><label name=\"other\"/></labels>");
+    let (status, _, error) = place.run(&["convert", "songs.arff", "out.csv"]);
+    assert_eq!(status, 2);
+    assert!(error.contains("out.xml: exists and names other labels"), "{error}");
+    assert_eq!(fs::read(place.path("out.csv")).unwrap(), b"old");
+}
+
+#[test]
+fn bombs_are_refused() {
+    // A hundred megabytes of rows in a hundred kilobytes, against a limit of ten megabytes.
+    let place = Place::new();
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    bomb.write_all(b"@relation 'b: -C -1'\n@attribute x numeric\n@attribute a {0,1}\n@data\n")
+        .unwrap();
+    let rows = "0,0\n".repeat(1 << 16);
+    for _ in 0..400 {
+        bomb.write_all(rows.as_bytes()).unwrap();
+    }
+    let place = place.with("bomb.arff.gz", bomb.finish().unwrap());
+    let (status, _, error) = place.run(&["describe", "bomb.arff.gz", "--max-memory", "10M"]);
+    assert_eq!(status, 2);
+    assert!(error.contains("needs more than the 10 MiB allowed\n  help: --max-memory"), "{error}");
+
+    let nested = format!("<labels>{}", "<label name='a'>".repeat(100_000));
+    let place = place.with("songs.arff", SONGS).with("songs.xml", nested);
+    let (status, _, error) = place.run(&["describe", "songs.arff"]);
+    assert_eq!(status, 2);
+    assert!(error.starts_with("error: songs.xml, line 1: expected"), "{error}");
+
+    let place =
+        Place::new().with("cut.arff.gz", &fs::read(place.path("bomb.arff.gz")).unwrap()[..5000]);
+    let (status, _, error) = place.run(&["describe", "cut.arff.gz"]);
+    assert_eq!(status, 2);
+    assert!(error.contains("expected a whole compressed file"), "{error}");
+}
+
+#[test]
+fn a_reader_that_closes_early_is_no_error() {
+    let place = Place::new().with("songs.arff", SONGS);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_labelchain"));
+    let command = command.current_dir(place.0.path()).args(["describe", "songs.arff"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn wrong_arguments_are_status_2() {
+    let place = Place::new().with("songs.arff", SONGS);
+    for arguments in [
+        &["describe"][..],
+        &["describe", "songs.arff", "--binarize", "0"],
+        &["describe", "songs.arff", "--max-memory", "8X"],
+        &["describe", "songs.txt"],
+        &["split", "songs.arff", "--folds", "9", "-o", "x"],
+        &["split", "songs.arff", "--holdout", "1.5", "-o", "x"],
+        &["split", "songs.arff", "--groups", "tmepo", "--folds", "2", "-o", "x"],
+    ] {
+        let (status, _, error) = place.run(arguments);
+        assert_eq!(status, 2, "{arguments:?}: {error}");
+        assert!(!error.is_empty());
+    }
+    assert_eq!(place.files(), ["songs.arff"]);
+    assert_eq!(place.run(&["--help"]).0, 0);
+    assert_eq!(place.run(&["--version"]).0, 0);
+}
+
+/// The relative links and paths of the documents lead somewhere.
+#[test]
+fn documents_link_to_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/formats.md",
+        "docs/conventions.md",
+        "bench/README.md",
+    ] {
+        let document = root.join(name);
+        let text = fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            if !link.starts_with("http") {
+                assert!(document.parent().unwrap().join(link).exists(), "{name} links to {link}");
+            }
+        }
+    }
+}
+
+/// The README shows what the program prints.
+#[test]
+fn the_readme_shows_the_demo_as_it_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let (status, page, _) = Place::new().run(&["demo"]);
+    assert_eq!(status, 0);
+    assert!(readme.contains(&page), "the README's demo differs from:\n{page}");
+}
