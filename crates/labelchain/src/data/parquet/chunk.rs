@@ -59,6 +59,17 @@ impl<'a> Chunk<'a> {
             let found = format!("{} values in a row group of {n_rows} rows", metadata.num_values());
             return Err(damaged(found));
         }
+        use parquet::basic::Compression;
+        let compression = metadata.compression();
+        if let Compression::BROTLI(_) | Compression::LZ4 | Compression::LZ4_RAW | Compression::LZO =
+            compression
+        {
+            let expected =
+                format!("column {:?} without compression, or zstd, snappy, gzip", column.name);
+            return Err(fault(path, expected, compression.to_string())
+                .help("write the file with one of these")
+                .into());
+        }
         let start = metadata.dictionary_page_offset().unwrap_or(metadata.data_page_offset());
         let end = start.checked_add(metadata.compressed_size());
         let is_inside = |end: i64| start >= 0 && end >= start && end as u64 <= file_length;
@@ -239,7 +250,7 @@ fn bytes_number(
 }
 
 /// Two's complement, the most significant byte first.
-fn decimal(bytes: &[u8]) -> Option<i128> {
+pub(super) fn decimal(bytes: &[u8]) -> Option<i128> {
     let sign = if bytes.first()? & 0x80 == 0 { 0 } else { 0xFF };
     let mut all = [sign; 16];
     all.get_mut(16usize.checked_sub(bytes.len())?..)?.copy_from_slice(bytes);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::Path;
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use super::about::{self, About};
 use super::chunk::{Cell, Chunk};
@@ -153,24 +153,27 @@ impl Source<'_> {
     /// Gives every cell of a column with its row.
     fn scan(&self, column: &Column, mut give: impl FnMut(usize, Cell) -> Result<()>) -> Result<()> {
         let mut first = 0;
-        for (group, &n_rows) in self.groups.iter().enumerate() {
-            self.scan_group(group, column, |at, cell| give(first + at, cell))?;
+        for (at, &n_rows) in self.groups.iter().enumerate() {
+            let group = self.group(at)?;
+            self.scan_group(group.as_ref(), n_rows, column, |at, cell| give(first + at, cell))?;
             first += n_rows;
         }
         Ok(())
     }
 
+    fn group(&self, at: usize) -> Result<Box<dyn RowGroupReader + '_>> {
+        self.reader.get_row_group(at).map_err(|error| translated(self.path, error))
+    }
+
     /// Gives the cells of a column in a row group with their place in the group.
     fn scan_group(
         &self,
-        group: usize,
+        group: &dyn RowGroupReader,
+        n_rows: usize,
         column: &Column,
         mut give: impl FnMut(usize, Cell) -> Result<()>,
     ) -> Result<()> {
-        let n_rows = self.groups[group];
-        let group = self.reader.get_row_group(group).map_err(|e| translated(self.path, e))?;
-        let mut chunk =
-            Chunk::open(self.path, column, group.as_ref(), self.length, self.memory.limit)?;
+        let mut chunk = Chunk::open(self.path, column, group, self.length, self.memory.limit)?;
         for first in (0..n_rows).step_by(BATCH) {
             chunk.read(BATCH.min(n_rows - first), |at, cell| give(first + at, cell))?;
         }
@@ -433,10 +436,12 @@ impl<'a> Source<'a> {
             labels: LabelMatrix::empty(n_rows, n_labels),
             is_unlabelled: vec![false; n_rows],
         };
-        for (group, &n_rows) in self.groups.iter().enumerate() {
+        for (at, &n_rows) in self.groups.iter().enumerate() {
+            let group = self.reader.get_row_group(at).map_err(|e| translated(self.path, e))?;
             for (column, role) in columns.iter().zip(&plan.roles) {
                 let before = rows.inputs.n_pending();
-                self.scan_group(group, column, |at, cell| rows.take(column, role, at, cell))?;
+                let take = |at, cell: Cell| rows.take(column, role, at, cell);
+                self.scan_group(group.as_ref(), n_rows, column, take)?;
                 let n_new = rows.inputs.n_pending() - before;
                 // Once more when they move to their rows.
                 let n_bytes = n_new * (size_of::<Entry>() + 12);
