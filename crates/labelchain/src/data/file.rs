@@ -65,6 +65,10 @@ fn parts(path: &Path) -> (String, Option<Format>, Compression) {
     ];
     let found = formats.iter().find_map(|(endings, format)| Some((cut(&name, endings)?, *format)));
     match found {
+        // Parquet is read from its end and is compressed inside: nothing can be around it.
+        Some((stem, Format::Parquet)) if compression != Compression::None => {
+            (stem, None, compression)
+        }
         Some((stem, format)) => (stem, Some(format), compression),
         None => (name, None, compression),
     }
@@ -83,7 +87,10 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
 
 /// Writes a file whole or not at all: into a temporary neighbour that takes the name at the end.
 /// Compressed as the name says.
-pub fn save(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn save(
+    path: &Path,
+    content: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<()> {
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -134,6 +141,8 @@ mod tests {
             ("IMDB.ARFF.BZ2", ("IMDB", Some(Format::Arff), Compression::Bzip2)),
             ("tmc2007-500.csv", ("tmc2007-500", Some(Format::Csv), Compression::None)),
             ("a.b.libsvm", ("a.b", Some(Format::SvmLight), Compression::None)),
+            ("a.parquet", ("a", Some(Format::Parquet), Compression::None)),
+            ("a.parquet.gz", ("a", None, Compression::Gzip)),
             ("model.txt", ("model.txt", None, Compression::None)),
             ("", ("", None, Compression::None)),
         ] {

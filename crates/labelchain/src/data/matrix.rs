@@ -33,6 +33,13 @@ impl Dense {
         Dense { n_rows: 0, n_columns, values: Vec::new() }
     }
 
+    /// A table of these cells, row by row.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Dense {
+        assert_eq!(cells.len(), n_rows * n_columns, "each row has one cell per column");
+        Dense { n_rows, n_columns, values: cells }
+    }
+
     /// Adds a row.
     ///
     /// # Panics
