@@ -48,7 +48,7 @@ pub(crate) enum Command {
 /// A data file and how to read it.
 #[derive(Args)]
 pub(crate) struct DataFile {
-    /// The data: .arff .csv .tsv .parquet .svm .libsvm; text also with .gz or .bz2
+    /// The data: .arff .csv .tsv .parquet .svm .libsvm, each also with .gz or .bz2
     #[arg(value_name = "DATA")]
     pub(crate) path: PathBuf,
 

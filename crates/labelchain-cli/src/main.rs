@@ -5,6 +5,7 @@ mod commands;
 mod memory;
 mod messages;
 
+use std::panic;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -20,15 +21,22 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let done = match &arguments.command {
+    // A panic that the library catches (some damaged Parquet files cause one) is told as an error
+    // and not twice; one that arrives here is a bug of ours.
+    panic::set_hook(Box::new(|_| ()));
+    match panic::catch_unwind(|| run(&arguments.command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure.report(),
+        Err(panic) => messages::bug(panic.as_ref()),
+    }
+}
+
+fn run(command: &Command) -> Result<(), messages::Failure> {
+    match command {
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
         Command::Demo(demo) => demo.run(),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
     }
 }

@@ -1,5 +1,6 @@
 //! What a person sees: results on standard output, what went wrong on standard error.
 
+use std::any::Any;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -37,6 +38,18 @@ impl Failure {
         let _ = io::stderr().write_all(text.as_bytes());
         ExitCode::from(status)
     }
+}
+
+/// Says that the program is wrong, not the user.
+pub(crate) fn bug(panic: &(dyn Any + Send)) -> ExitCode {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    remark(&format!(
+        "error: a bug in labelchain {}: {}\n  help: please report it, with the command and the file",
+        env!("CARGO_PKG_VERSION"),
+        text.unwrap_or("no message")
+    ));
+    ExitCode::from(101)
 }
 
 fn told(error: &Error) -> String {

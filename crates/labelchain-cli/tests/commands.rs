@@ -84,7 +84,7 @@ fn describe_draws_the_balance_of_labels() {
 fn every_format_holds_the_same_labels_and_figures() {
     let place = Place::new().with("songs.arff", SONGS);
     let expected = place.json(&["describe", "songs.arff", "--json"]);
-    for name in ["a.csv", "b.tsv.gz", "c.parquet", "d.svm", "e.arff.bz2"] {
+    for name in ["a.csv", "b.tsv.gz", "c.parquet", "c2.parquet.gz", "d.svm", "e.arff.bz2"] {
         assert_eq!(place.run(&["convert", "songs.arff", name]).0, 0, "{name}");
         let described = place.json(&["describe", name, "--json"]);
         for field in ["rows", "features", "labels", "label_names", "label_counts", "cardinality"] {

@@ -170,7 +170,7 @@ impl Error {
         match self {
             Error::Content(content) => content.help.clone(),
             Error::UnknownFormat { .. } => Some(
-                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm; text may also end in .gz or .bz2".into(),
+                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2".into(),
             ),
             Error::NoLabels { .. } => Some(
                 "say which columns are labels: --labels a,b,c · --labels-first N · --labels-last N · \

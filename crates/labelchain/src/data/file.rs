@@ -65,10 +65,6 @@ fn parts(path: &Path) -> (String, Option<Format>, Compression) {
     ];
     let found = formats.iter().find_map(|(endings, format)| Some((cut(&name, endings)?, *format)));
     match found {
-        // Parquet is read from its end and is compressed inside: nothing can be around it.
-        Some((stem, Format::Parquet)) if compression != Compression::None => {
-            (stem, None, compression)
-        }
         Some((stem, format)) => (stem, Some(format), compression),
         None => (name, None, compression),
     }
@@ -83,6 +79,24 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered)),
     })
+}
+
+/// Opens a file that is read from its end, decompressing it first into a file without a name.
+#[cfg(feature = "parquet")]
+pub(crate) fn open_to_seek(path: &Path, max_bytes: u64) -> Result<File> {
+    use std::io::Seek as _;
+    let refused = |error| Error::io(path, error);
+    if parts(path).2 == Compression::None {
+        return File::open(path).map_err(refused);
+    }
+    let mut plain = tempfile::tempfile().map_err(refused)?;
+    let n = io::copy(&mut open(path)?.take(max_bytes.saturating_add(1)), &mut plain);
+    if n.map_err(refused)? > max_bytes {
+        let what = "the decompressed file".into();
+        return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
+    }
+    plain.rewind().map_err(refused)?;
+    Ok(plain)
 }
 
 /// Writes a file whole or not at all: into a temporary neighbour that takes the name at the end.
@@ -142,7 +156,7 @@ mod tests {
             ("tmc2007-500.csv", ("tmc2007-500", Some(Format::Csv), Compression::None)),
             ("a.b.libsvm", ("a.b", Some(Format::SvmLight), Compression::None)),
             ("a.parquet", ("a", Some(Format::Parquet), Compression::None)),
-            ("a.parquet.gz", ("a", None, Compression::Gzip)),
+            ("a.parquet.gz", ("a", Some(Format::Parquet), Compression::Gzip)),
             ("model.txt", ("model.txt", None, Compression::None)),
             ("", ("", None, Compression::None)),
         ] {

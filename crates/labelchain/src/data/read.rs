@@ -95,8 +95,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
         Format::SvmLight => svmlight::read(path, file::open(path)?, options),
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
-            parquet::read(path, file, options)
+            parquet::read(path, file::open_to_seek(path, options.max_memory)?, options)
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(Error::UnknownFormat { path: path.into() }),
