@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use labelchain::data::{
     Encoding, LabelChoice, MissingLabels, ReadOptions, Reading, Threshold, read,
 };
-use labelchain::error::Result;
+use labelchain::error::{Error, Result};
 
 use crate::commands::{Convert, Demo, Describe, Score, Split};
 use crate::memory;
@@ -14,7 +14,7 @@ use crate::memory;
 /// Multi-label learning with classifier chains that choose their label order for each row,
 /// without retraining.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "labelchain", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   labelchain demo                                    see it work, no files needed
-  labelchain describe yeast.arff.gz                  what is in a data set, and what is wrong with it
+  labelchain describe yeast.arff.gz                  what a data set holds, and its problems
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
   labelchain split yeast.arff.gz --stratify iterative -o folds
@@ -64,30 +64,29 @@ impl DataFile {
 
 /// How to read a data file. Which columns are labels: the first of these ways that applies.
 #[derive(Args)]
-#[command(next_help_heading = "Which columns are labels (the first that applies)")]
 pub(crate) struct ReadingArgs {
-    /// Label columns by name, in this order; * stands for any text
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Label columns by name, in this order: a,b,c; in quotes, 'tag_*' stands for many
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = LABELS)]
     labels: Option<Vec<String>>,
 
     /// The first N columns are labels
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = LABELS)]
     labels_first: Option<usize>,
 
     /// The last N columns are labels
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = LABELS)]
     labels_last: Option<usize>,
 
     /// A Mulan label file; without it, DATA's name with .xml is looked for, then -C in ARFF
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = LABELS)]
     labels_xml: Option<PathBuf>,
 
     /// One column of delimited tags; each distinct tag is a label
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = LABELS)]
     tags: Option<String>,
 
     /// What stands between two tags
-    #[arg(long, value_name = "TEXT", default_value = ";")]
+    #[arg(long, value_name = "TEXT", default_value = ";", help_heading = LABELS)]
     tag_separator: String,
 
     /// Make numeric labels relevant or irrelevant by a comparison such as '>0'
@@ -115,6 +114,7 @@ pub(crate) struct ReadingArgs {
     max_memory: Option<u64>,
 }
 
+const LABELS: &str = "Which columns are labels (the first that applies)";
 const READING: &str = "Reading";
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -131,6 +131,18 @@ enum MissingLabelsArg {
 }
 
 impl ReadingArgs {
+    /// For commands whose row numbers must stay those of the file.
+    pub(crate) fn keep_every_row(&self) -> Result<()> {
+        match self.missing_labels {
+            MissingLabelsArg::Drop => Err(Error::Setting {
+                name: "--missing-labels",
+                value: "drop".into(),
+                accepted: "refuse or irrelevant here: without a row, later ones would change their number",
+            }),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             labels: self.label_choice(),
@@ -152,7 +164,7 @@ impl ReadingArgs {
 
     fn label_choice(&self) -> LabelChoice {
         if let Some(names) = &self.labels {
-            LabelChoice::Named(names.clone())
+            LabelChoice::Named(names.iter().map(|name| name.trim().into()).collect())
         } else if let Some(n) = self.labels_first {
             LabelChoice::First(n)
         } else if let Some(n) = self.labels_last {

@@ -24,6 +24,7 @@ impl Place {
     }
 
     fn with(self, name: &str, text: impl AsRef<[u8]>) -> Place {
+        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         fs::write(self.path(name), text).unwrap();
         self
     }
@@ -68,14 +69,17 @@ fn describe_keeps_the_promised_json() {
     assert_eq!(described["notes"][0]["code"], "missing-cells");
     assert_eq!(
         described["notes"][0]["text"],
-        "1 missing cell in 1 column (first: row 2, \"tempo\")"
+        "1 missing cell in 1 column (first: row 2 counting from 0, \"tempo\")"
     );
 }
 
 #[test]
 fn describe_draws_the_balance_of_labels() {
     let (_, page, _) = Place::new().with("songs.arff", SONGS).run(&["describe", "songs.arff"]);
-    assert!(page.starts_with("songs: 4 rows, 2 features (4 with --one-hot), 2 labels\n"), "{page}");
+    assert!(
+        page.starts_with("songs: 4 rows, 2 features (1 nominal; 4 with --one-hot), 2 labels\n"),
+        "{page}"
+    );
     assert!(page.contains("calm         2   50.0 %  ████████████████████\n"), "{page}");
     assert!(page.contains("missing-cells"), "{page}");
 }
@@ -141,8 +145,8 @@ fn split_writes_every_row_once_and_the_same_rows_again() {
                 |k| fs::read_to_string(place.path(out).join(format!("fold-{k}.txt"))).unwrap();
             (0..5).map(fold).collect::<Vec<String>>()
         };
-        let folds = split("first");
-        assert_eq!(folds, split("second"), "{stratify}");
+        let folds = split(&format!("{stratify}-first"));
+        assert_eq!(folds, split(&format!("{stratify}-second")), "{stratify}");
         let mut all: Vec<usize> =
             folds.iter().flat_map(|fold| fold.lines()).map(|row| row.parse().unwrap()).collect();
         all.sort_unstable();
@@ -160,6 +164,30 @@ fn split_writes_every_row_once_and_the_same_rows_again() {
         "--json",
     ]);
     assert_eq!((&held["parts"][0]["rows"], &held["parts"][1]["rows"]), (&40.into(), &10.into()));
+}
+
+#[test]
+fn row_numbers_stay_those_of_the_file_and_cuts_do_not_mix() {
+    let place = Place::new().with("set.csv", "x,a\n1,\n2,1\n3,0\n").with("used/fold-0.txt", "0\n");
+    let split = |options: &[&str]| {
+        let (status, _, error) =
+            place.run(&[&["split", "set.csv", "--labels", "a", "--folds", "2"], options].concat());
+        (status, error)
+    };
+    let (status, error) = split(&["--missing-labels", "drop", "-o", "new"]);
+    assert!(status == 2 && error.contains("later ones would change their number"), "{error}");
+    let (status, error) = split(&["--missing-labels", "irrelevant", "-o", "used"]);
+    assert!(status == 2 && error.contains("an older cut would mix with this one"), "{error}");
+    assert_eq!(split(&["--missing-labels", "irrelevant", "-o", "new"]).0, 0);
+    assert_eq!(place.files(), ["new", "set.csv", "used"]);
+}
+
+#[test]
+fn a_file_is_not_converted_onto_itself() {
+    let place = Place::new().with("songs.arff", SONGS);
+    let (status, _, error) = place.run(&["convert", "songs.arff", "./songs.arff"]);
+    assert!(status == 2 && error.contains("is the file to be converted"), "{error}");
+    assert_eq!(fs::read_to_string(place.path("songs.arff")).unwrap(), SONGS);
 }
 
 #[test]
@@ -182,7 +210,10 @@ fn score_finds_labels_by_name_and_says_what_was_undefined() {
     let (status, _, error) = short.run(&["score", "songs.arff", "p.csv"]);
     assert_eq!(
         (status, error.as_str()),
-        (2, "error: rows of the predictions: expected 4, found 1\n")
+        (
+            2,
+            "error: p.csv: expected 4 rows, as in songs.arff, found 1\n  help: both files must hold the same rows in the same order\n"
+        )
     );
 }
 
@@ -307,6 +338,7 @@ fn documents_link_to_what_exists() {
         let document = root.join(name);
         let text = fs::read_to_string(&document).unwrap();
         for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            let link = link.split('#').next().unwrap();
             if !link.starts_with("http") {
                 assert!(document.parent().unwrap().join(link).exists(), "{name} links to {link}");
             }

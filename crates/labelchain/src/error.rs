@@ -139,7 +139,7 @@ pub struct ContentError {
     pub path: PathBuf,
     /// One-based line; 0 where the format has no lines.
     pub line: u64,
-    /// One-based column in bytes; 0 where the whole line is meant.
+    /// One-based column in characters; 0 where the whole line is meant.
     pub column: u64,
     /// What stands there.
     pub found: String,
@@ -182,6 +182,9 @@ impl Error {
                 Some(format!("--dedupe reads them as {name}, {name}.2, {name}.3, …"))
             }
             Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
+            Error::NotRows { .. } => {
+                Some("only describe and convert to ARFF take multi-instance data".into())
+            }
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
             _ => None,
         }

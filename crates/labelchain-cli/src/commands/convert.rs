@@ -1,9 +1,11 @@
 //! `labelchain convert`: a data set in another format.
 
-use std::path::PathBuf;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{Table, write};
+use labelchain::data::{Format, Table, write};
+use labelchain::error::Error;
 use labelchain::prepare::one_hot;
 
 use crate::args::DataFile;
@@ -14,7 +16,7 @@ pub(crate) struct Convert {
     #[command(flatten)]
     data: DataFile,
 
-    /// The file to write, by its ending; a Mulan label list is written beside it
+    /// The file to write, by its ending; beside all but Parquet, a Mulan label list (.xml)
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
@@ -25,12 +27,36 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        let same = |a: &Path, b: &Path| {
+            a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a))
+        };
+        if same(&self.data.path, &self.out) {
+            return Err(Failure::Library(Error::CannotWrite {
+                path: self.out.clone(),
+                what: "is the file to be converted".into(),
+                remedy: "write under another name",
+            }));
+        }
         let reading = self.data.read()?;
         reading.notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
         let table = match reading.table {
             Table::Rows(data) if self.one_hot => Table::Rows(one_hot(&data)?),
             table => table,
         };
-        Ok(write(&table, &self.out)?)
+        if let Table::Rows(data) = &table
+            && Format::of(&self.out)? == Format::SvmLight
+            && data.attributes().iter().any(|attribute| attribute.values().is_some())
+        {
+            remark(
+                "note: nominal values are written as their numbers; --one-hot makes indicators of them",
+            );
+        }
+        let written = write(&table, &self.out)?;
+        if std::io::stderr().is_terminal() {
+            let names: Vec<String> =
+                written.iter().map(|path| path.display().to_string()).collect();
+            remark(&format!("wrote {}", names.join(" and ")));
+        }
+        Ok(())
     }
 }

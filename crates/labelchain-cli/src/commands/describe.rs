@@ -40,6 +40,7 @@ struct Json<'a> {
     label_names: &'a [String],
     label_counts: &'a [usize],
     notes: Vec<JsonNote<'a>>,
+    features_nominal: usize,
     features_one_hot: usize,
     rows_without_labels: usize,
     label_sets: usize,
@@ -65,6 +66,7 @@ fn json(description: &Description) -> String {
         label_names: &description.label_names,
         label_counts: &description.label_counts,
         notes: notes.map(|note| JsonNote { code: note.code, text: &note.text }).collect(),
+        features_nominal: description.n_nominal,
         features_one_hot: description.n_features_one_hot,
         rows_without_labels: description.n_rows_without_labels,
         label_sets: description.n_label_sets,
@@ -80,15 +82,20 @@ pub(crate) fn text(description: &Description) -> String {
     const BAR: usize = 40;
     let mut page = String::new();
     let d = description;
-    let one_hot = match d.n_features_one_hot == d.n_features {
-        true => String::new(),
-        false => format!(" ({} with --one-hot)", d.n_features_one_hot),
+    let kinds = match (d.n_nominal, d.n_features_one_hot == d.n_features) {
+        (0, _) => String::new(),
+        (n, true) => format!(" ({n} nominal)"),
+        (n, false) => format!(" ({n} nominal; {} with --one-hot)", d.n_features_one_hot),
     };
+    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let instances = d.n_instances.map(|n| format!(" ({n} instances)")).unwrap_or_default();
     let _ = writeln!(
         page,
-        "{}: {} rows{instances}, {} features{one_hot}, {} labels\n",
-        d.name, d.n_rows, d.n_features, d.n_labels
+        "{}: {}{instances}, {}{kinds}, {}\n",
+        d.name,
+        many(d.n_rows, "row"),
+        many(d.n_features, "feature"),
+        many(d.n_labels, "label")
     );
     for (what, symbol, value) in [
         ("labels per row", "LC", d.cardinality),

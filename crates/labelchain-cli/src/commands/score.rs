@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use labelchain::data::{LabelChoice, ReadOptions, read};
-use labelchain::error::{Error, Result};
-use labelchain::loss::{Losses, Undefined};
-use serde_json::{Map, Value};
+use labelchain::error::{ContentError, Error, Result};
+use labelchain::loss::{Criterion, Losses, Undefined};
+use serde_json::{Map, Value, json};
 
 use crate::args::ReadingArgs;
 use crate::messages::{Failure, print};
@@ -17,7 +17,8 @@ pub(crate) struct Score {
     /// The data with the true labels
     truth: PathBuf,
 
-    /// The answers: the same rows, with a column for each label of TRUTH, found by name
+    /// The answers: the same rows, with a column for each label of TRUTH, found by name.
+    /// What is said about reading goes for both files
     predicted: PathBuf,
 
     #[command(flatten)]
@@ -44,12 +45,13 @@ impl Score {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let (losses, n_rows, n_labels) = self.losses()?;
         if self.json {
-            return print(&json(&losses));
+            return print(&self.json(&losses, n_rows, n_labels));
         }
         print(&self.text(&losses, n_rows, n_labels))
     }
 
     fn losses(&self) -> Result<(Losses, usize, usize)> {
+        self.reading.keep_every_row()?;
         let options = self.reading.options();
         let truth = read(&self.truth, &options)?.into_rows()?;
         // By name, so that columns in another order, or with inputs among them, mean the same.
@@ -57,17 +59,27 @@ impl Score {
         let predicted = read(&self.predicted, &ReadOptions { labels: named, ..options })?;
         let predicted = predicted.into_rows()?;
         if truth.n_rows() != predicted.n_rows() {
-            let (expected, found) = (truth.n_rows(), predicted.n_rows());
-            return Err(Error::Shape { what: "rows of the predictions", expected, found });
+            return Err(Error::Content(Box::new(ContentError {
+                path: self.predicted.clone(),
+                line: 0,
+                column: 0,
+                expected: format!("{} rows, as in {}", truth.n_rows(), self.truth.display()),
+                found: predicted.n_rows().to_string(),
+                help: Some("both files must hold the same rows in the same order".into()),
+                excerpt: None,
+            })));
         }
-        let rule = match self.undefined {
+        let losses = Losses::between(truth.labels(), predicted.labels(), self.rule())?;
+        Ok((losses, truth.n_rows(), truth.n_labels()))
+    }
+
+    fn rule(&self) -> Undefined {
+        match self.undefined {
             UndefinedArg::Paper => Undefined::Paper,
             UndefinedArg::Zero => Undefined::Zero,
             UndefinedArg::One => Undefined::One,
             UndefinedArg::Skip => Undefined::Skip,
-        };
-        let losses = Losses::between(truth.labels(), predicted.labels(), rule)?;
-        Ok((losses, truth.n_rows(), truth.n_labels()))
+        }
     }
 
     fn text(&self, losses: &Losses, n_rows: usize, n_labels: usize) -> String {
@@ -97,18 +109,18 @@ impl Score {
         }
         page
     }
-}
 
-fn json(losses: &Losses) -> String {
-    let value = |loss: Option<f64>| loss.map_or(Value::Null, Value::from);
-    let by_key = |map: Map<String, Value>| Value::Object(map);
-    let values = losses.iter().map(|(criterion, loss)| (criterion.key().to_string(), value(loss)));
-    let undefined = losses.iter().map(|(criterion, _)| {
-        (criterion.key().to_string(), Value::from(losses.n_vacuous(criterion)))
-    });
-    let json = Map::from_iter([
-        ("losses".to_string(), by_key(values.collect())),
-        ("undefined".to_string(), by_key(undefined.collect())),
-    ]);
-    Value::Object(json).to_string() + "\n"
+    fn json(&self, losses: &Losses, n_rows: usize, n_labels: usize) -> String {
+        let by_key = |value: &dyn Fn(Criterion) -> Value| -> Map<String, Value> {
+            Criterion::ALL.iter().map(|&of| (of.key().to_string(), value(of))).collect()
+        };
+        let json = json!({
+            "rows": n_rows,
+            "labels": n_labels,
+            "rule": self.rule().key(),
+            "losses": by_key(&|of| losses.get(of).map_or(Value::Null, Value::from)),
+            "undefined": by_key(&|of| losses.n_vacuous(of).into()),
+        });
+        json.to_string() + "\n"
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
@@ -10,7 +12,7 @@ use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
 use labelchain::data::{Dataset, save};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::args::DataFile;
 use crate::messages::{Failure, print};
@@ -32,7 +34,7 @@ pub(crate) struct Split {
     #[arg(long, value_enum, default_value_t = Stratify::None)]
     stratify: Stratify,
 
-    /// Keep rows with equal values in this feature together
+    /// Keep rows with equal values in this feature together (folds, or with --stratify)
     #[arg(long, value_name = "COLUMN")]
     groups: Option<String>,
 
@@ -40,7 +42,7 @@ pub(crate) struct Split {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Write fold-0.txt … (or train.txt and test.txt) here: zero-based row numbers, one a line
+    /// A new directory for fold-0.txt … (or train.txt and test.txt): row numbers from 0, one a line
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
 
@@ -64,15 +66,50 @@ struct Cut {
 
 impl Split {
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        self.data.reading.keep_every_row()?;
+        let is_used =
+            |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if is_used(&self.out) {
+            return Err(Failure::Library(Error::CannotWrite {
+                path: self.out.clone(),
+                what: "is a directory with files in it, and an older cut would mix with this one"
+                    .into(),
+                remedy: "name a new directory, or empty this one",
+            }));
+        }
         let data = self.data.read()?.into_rows()?;
         let cut = self.cut(&data)?;
-        std::fs::create_dir_all(&self.out)
-            .map_err(|source| Error::Io { path: self.out.clone(), source })?;
+        self.save(&cut)?;
+        print(&if self.json { self.json(&data, &cut) } else { self.text(&data, &cut) })
+    }
+
+    /// Writes all parts or none: into a temporary directory that takes the name at the end.
+    fn save(&self, cut: &Cut) -> Result<()> {
+        let refused =
+            |source: io::Error| Error::Io { path: self.out.clone(), source: source.kind().into() };
+        let parent = match self.out.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let place =
+            tempfile::Builder::new().prefix(".labelchain-").tempdir_in(parent).map_err(refused)?;
         for (name, rows) in &cut.files {
             let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-            save(&self.out.join(name), |out| out.write_all(lines.as_bytes()))?;
+            save(&place.path().join(name), |out| out.write_all(lines.as_bytes()))?;
         }
-        print(&if self.json { self.json(&cut) } else { self.text(&data, &cut) })
+        if self.out.is_dir() {
+            fs::remove_dir(&self.out).map_err(refused)?;
+        }
+        #[cfg(unix)]
+        {
+            // The directory the user asked for, not a secret.
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755))
+                .map_err(refused)?;
+        }
+        fs::rename(place.path(), &self.out).map_err(refused)?;
+        let _ = place.keep();
+        Ok(())
     }
 
     fn cut(&self, data: &Dataset) -> Result<Cut> {
@@ -126,49 +163,38 @@ impl Split {
         let mut page = String::new();
         let _ =
             writeln!(page, "{}: {} rows cut with seed {}\n", data.name(), data.n_rows(), self.seed);
-        let _ = writeln!(page, "  {:<12} {:>8}  labels without a relevant row", "file", "rows");
+        let _ = writeln!(page, "  {:<12} {:>8} {:>20}", "file", "rows", "labels without rows");
         for (name, rows) in &cut.files {
-            let counts = data.labels().select(rows).counts();
-            let lacking = counts.iter().filter(|&&count| count == 0).count();
-            let _ = writeln!(page, "  {name:<12} {:>8}  {lacking}", rows.len());
+            let _ = writeln!(page, "  {name:<12} {:>8} {:>20}", rows.len(), n_lacking(data, rows));
         }
         let q = &cut.quality;
-        let _ = writeln!(page, "\n  mean deviation of sizes (ED)               {:.3}", q.rows);
-        let _ = writeln!(page, "  mean deviation of label odds (LD)          {:.5}", q.labels);
-        let _ = writeln!(page, "  mean deviation of label-pair odds (LPD)    {:.5}", q.pairs);
-        let _ = writeln!(page, "  label-part pairs without a relevant row    {}", q.n_lacking);
+        let _ = writeln!(page, "\n  mean deviation from the rows wanted       {:>9.3}", q.rows);
+        let _ = writeln!(page, "  mean deviation of the labels' odds        {:>9.5}", q.labels);
+        let _ = writeln!(page, "  mean deviation of the label pairs' odds   {:>9.5}", q.pairs);
+        let _ =
+            writeln!(page, "  (docs/conventions.md, Splits, says what these are; 0 is perfect)");
         let _ = writeln!(page, "\nWritten to {}; row numbers count from 0.", self.out.display());
         page
     }
 
-    fn json(&self, cut: &Cut) -> String {
-        #[derive(Serialize)]
-        struct Part<'a> {
-            file: &'a str,
-            rows: usize,
-        }
-        #[derive(Serialize)]
-        struct Json<'a> {
-            seed: u64,
-            parts: Vec<Part<'a>>,
-            size_deviation: f64,
-            label_deviation: f64,
-            pair_deviation: f64,
-            parts_lacking_a_label: usize,
-            label_part_pairs_lacking: usize,
-        }
-        let parts = cut.files.iter().map(|(file, rows)| Part { file, rows: rows.len() });
-        let json = Json {
-            seed: self.seed,
-            parts: parts.collect(),
-            size_deviation: cut.quality.rows,
-            label_deviation: cut.quality.labels,
-            pair_deviation: cut.quality.pairs,
-            parts_lacking_a_label: cut.quality.n_folds_lacking,
-            label_part_pairs_lacking: cut.quality.n_lacking,
-        };
-        serde_json::to_string(&json).unwrap_or_default() + "\n"
+    fn json(&self, data: &Dataset, cut: &Cut) -> String {
+        let part = |(file, rows): &(String, Vec<usize>)| json!({"file": file, "rows": rows.len(), "labels_without_rows": n_lacking(data, rows)});
+        let json = json!({
+            "data": data.name(),
+            "rows": data.n_rows(),
+            "seed": self.seed,
+            "parts": cut.files.iter().map(part).collect::<Vec<_>>(),
+            "size_deviation": cut.quality.rows,
+            "label_deviation": cut.quality.labels,
+            "pair_deviation": cut.quality.pairs,
+        });
+        json.to_string() + "\n"
     }
+}
+
+/// Labels with no relevant row in this part.
+fn n_lacking(data: &Dataset, rows: &[usize]) -> usize {
+    data.labels().select(rows).counts().iter().filter(|&&count| count == 0).count()
 }
 
 /// Numbers rows by their value in a column. Missing values are one group, as any other value.

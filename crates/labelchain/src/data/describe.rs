@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::number;
 use super::{AttributeKind, Bags, Dataset, LabelId, Matrix, Note, Table};
 
 /// What there is to know about a data set at a glance.
@@ -13,6 +14,8 @@ pub struct Description {
     pub n_rows: usize,
     /// d: inputs; for bags, of one instance.
     pub n_features: usize,
+    /// How many of them are nominal.
+    pub n_nominal: usize,
     /// Inputs once every nominal one of more than two values is made into indicators.
     pub n_features_one_hot: usize,
     /// L.
@@ -52,6 +55,7 @@ impl Description {
             }
             Table::Bags(bags) => {
                 description.n_features = bags.attributes().len();
+                description.n_nominal = n_nominal(bags.attributes());
                 description.n_features_one_hot = bags.attributes().iter().map(one_hot_width).sum();
                 description.n_instances = Some(bags.instances().n_rows());
                 description.notes.push(bag_note(bags));
@@ -75,6 +79,7 @@ fn figures(data: &Dataset) -> Description {
         name: data.name().into(),
         n_rows,
         n_features: data.n_features(),
+        n_nominal: n_nominal(data.attributes()),
         n_features_one_hot: data.attributes().iter().map(one_hot_width).sum(),
         n_labels,
         cardinality,
@@ -93,10 +98,18 @@ fn bag_note(bags: &Bags) -> Note {
     let sizes = (0..bags.rows().n_rows()).map(|bag| bags.instances_of(bag).len());
     let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
     let text = match least == most {
-        true => format!("each row is a bag of {most} instances"),
-        false => format!("each row is a bag of {least} to {most} instances"),
+        true => {
+            format!("each row is a bag of {most} instances; features are those of one instance")
+        }
+        false => format!(
+            "each row is a bag of {least} to {most} instances; features are those of one instance"
+        ),
     };
     Note { code: "multi-instance", text }
+}
+
+fn n_nominal(attributes: &[super::Attribute]) -> usize {
+    attributes.iter().filter(|attribute| attribute.values().is_some()).count()
 }
 
 fn one_hot_width(attribute: &super::Attribute) -> usize {
@@ -106,13 +119,17 @@ fn one_hot_width(attribute: &super::Attribute) -> usize {
     }
 }
 
+/// "1 row", "3 rows".
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// "3 labels (a, b, c)", with the first few names only.
 fn named<'n>(what: &str, names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let n = names.len();
     let shown: Vec<&str> = names.take(5).collect();
     let more = if n > 5 { ", …" } else { "" };
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{plural} ({}{more})", shown.join(", "))
+    format!("{} ({}{more})", counted(n, what, &format!("{what}s")), shown.join(", "))
 }
 
 fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
@@ -127,7 +144,7 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
             notes.push(Note { code, text });
         }
     };
-    constant("empty-label", 0, "with no relevant row: nothing can be learned about them");
+    constant("empty-label", 0, "with no relevant row: nothing can be learned there");
     if data.n_rows() > 0 {
         constant("constant-label", data.n_rows(), "relevant to every row");
     }
@@ -159,8 +176,8 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
         notes.push(Note {
             code: "duplicate-label",
             text: format!(
-                "{} labels equal another in every row (first: {:?} equals {:?})",
-                pairs.len(),
+                "{} another in every row (first: {:?} equals {:?})",
+                counted(pairs.len(), "label equals", "labels equal"),
                 names[b],
                 names[a]
             ),
@@ -193,11 +210,9 @@ fn cell_notes(data: &Dataset) -> Vec<Note> {
         let (row, column) = seen.first?;
         let name = &data.attributes()[column].name;
         let text = format!(
-            "{} {what} cell{} in {} column{} (first: row {row}, {name:?}){remark}",
-            seen.n,
-            if seen.n == 1 { "" } else { "s" },
-            seen.columns.len(),
-            if seen.columns.len() == 1 { "" } else { "s" },
+            "{} in {} (first: row {row} counting from 0, {name:?}){remark}",
+            counted(seen.n, &format!("{what} cell"), &format!("{what} cells")),
+            counted(seen.columns.len(), "column", "columns"),
         );
         Some(Note { code, text })
     };
@@ -250,9 +265,8 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
         notes.push(Note {
             code: "duplicate-column",
             text: format!(
-                "{} column{} another in every row (first: {:?} equals {:?})",
-                repeated.len(),
-                if repeated.len() == 1 { " equals" } else { "s equal" },
+                "{} another in every row (first: {:?} equals {:?})",
+                counted(repeated.len(), "column equals", "columns equal"),
                 name(column),
                 name(first)
             ),
@@ -285,11 +299,29 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
         notes.push(Note {
             code: "label-leak",
             text: format!(
-                "{} feature{} a label away in every row (first: {:?} tells {:?})",
-                leaks.len(),
-                if leaks.len() == 1 { " gives" } else { "s give" },
+                "{} a label away in every row (first: {:?} tells {:?}, relevant to {})",
+                counted(leaks.len(), "feature gives", "features give"),
                 name(column),
-                data.label_names()[label]
+                data.label_names()[label],
+                counted(counts[label], "row", "rows")
+            ),
+        });
+    }
+
+    // Half the values of such a column are numbers: the others are slips, or mean missing.
+    let is_number = |value: &&String| number::parse(value.as_bytes()).is_some();
+    let almost = (0..attributes.len()).find_map(|at| {
+        let values = attributes[at].values()?;
+        let n_numbers = values.iter().filter(is_number).count();
+        let other = values.iter().find(|value| !is_number(value))?;
+        (values.len() > 2 && n_numbers * 2 >= values.len()).then_some((at, other))
+    });
+    if let Some((at, other)) = almost {
+        notes.push(Note {
+            code: "almost-numeric",
+            text: format!(
+                "column {:?} is nominal, though most of its values are numbers: it also says {other:?}",
+                name(at)
             ),
         });
     }

@@ -141,7 +141,8 @@ pub fn save(
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
-    write().map_err(|error| Error::io(path, error))
+    // By its kind, so that the message does not name the temporary neighbour.
+    write().map_err(|error| Error::io(path, error.kind().into()))
 }
 
 #[cfg(test)]

@@ -114,7 +114,8 @@ impl Columns<'_> {
             let before = positions.len();
             positions.extend((0..self.names.len()).filter(|&at| matches(name, &self.names[at])));
             if positions.len() == before {
-                return Err(self.unknown("label", name));
+                let role = if name.contains('*') { "any label like" } else { "label" };
+                return Err(self.unknown(role, name));
             }
         }
         let mut seen = vec![false; self.names.len()];
@@ -152,7 +153,7 @@ impl Columns<'_> {
                 found: format!("{:?}{closest}", missing.name),
                 expected: format!("labels that {} has", self.path.display()),
                 help: Some(format!(
-                    "{n_found} of {} labels match: correct the name there, or name the labels with --labels",
+                    "{n_found} of {} labels match: correct the name there, or say which columns are labels with --labels, --labels-last N or --tags",
                     list.labels.len()
                 )),
                 excerpt: None,

@@ -135,6 +135,9 @@ impl<'p, R: Read> Lines<'p, R> {
                     .help("save the file as UTF-8")
                     .into());
             }
+            if let Some(what) = not_text(bytes) {
+                return Err(line(bytes).fault(0..0, "text").found(what.0).help(what.1).into());
+            }
             bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         }
         Ok(Some(line(bytes)))
@@ -192,6 +195,23 @@ impl<'p, R: Read> Lines<'p, R> {
     }
 }
 
+/// What a first line is if it is no text, and what to do about it.
+fn not_text(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    if bytes.starts_with(&[0x1F, 0x8B]) {
+        Some(("gzip-compressed data", "let its name end in .gz"))
+    } else if bytes.starts_with(b"BZh") {
+        Some(("bzip2-compressed data", "let its name end in .bz2"))
+    } else if bytes.starts_with(b"PAR1") {
+        Some(("a Parquet file", "let its name end in .parquet"))
+    } else if bytes.starts_with(b"PK\x03\x04") {
+        Some(("a zip archive or spreadsheet", "unpack it, or save the sheet as CSV in UTF-8"))
+    } else if bytes.contains(&0) {
+        Some(("zero bytes: UTF-16 or binary data", "save the file as text in UTF-8"))
+    } else {
+        None
+    }
+}
+
 /// One line and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
@@ -226,7 +246,7 @@ impl<'a> Line<'a> {
         Fault(Box::new(ContentError {
             path: self.path.into(),
             line: self.number,
-            column: at.start as u64 + 1,
+            column: 1 + String::from_utf8_lossy(&self.bytes[..at.start]).chars().count() as u64,
             found,
             expected: expected.into(),
             help: None,
@@ -309,6 +329,19 @@ mod tests {
         let error = line.text(line.bytes, 0).unwrap_err();
         assert_eq!(error.to_string(), "t, line 1, column 4: expected UTF-8 text, found byte 0xE9");
         assert!(error.help().unwrap().contains("'é' in Latin-1"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_named() {
+        for (bytes, found) in [
+            (&b"\x1F\x8B\x08"[..], "gzip-compressed data"),
+            (b"PAR1", "a Parquet file"),
+            (b"x\0,\0", "zero bytes: UTF-16 or binary data"),
+        ] {
+            let mut lines = Lines::new(Path::new("t"), bytes, Encoding::Latin1);
+            let error = lines.next().unwrap_err().to_string();
+            assert_eq!(error, format!("t, line 1, column 1: expected text, found {found}"));
+        }
     }
 
     #[test]

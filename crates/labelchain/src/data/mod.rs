@@ -173,7 +173,7 @@ pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String>
         .take(MOST)
         .filter(|other| other.len() < 100 && name.len() < 100)
         .map(|other| (near(other), other))
-        .filter(|(distance, _)| *distance <= 1.max(name.chars().count() / 3))
+        .filter(|(distance, _)| *distance <= name.chars().count() / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, other)| other)
 }

@@ -68,6 +68,23 @@ pub enum MissingLabels {
     Drop,
 }
 
+impl MissingLabels {
+    /// What was done with the `n` rows that lack a label.
+    pub(crate) fn note(self, n: usize) -> Option<Note> {
+        let rows = if n == 1 {
+            "1 row with a missing label"
+        } else {
+            &format!("{n} rows with missing labels")
+        };
+        let what = match self {
+            MissingLabels::Drop if n == 1 => "was left out, and later rows moved up",
+            MissingLabels::Drop => "were left out, and later rows moved up",
+            _ => "read as irrelevant",
+        };
+        (n > 0).then(|| Note { code: "missing-labels", text: format!("{rows} {what}") })
+    }
+}
+
 /// What a file held, and what a user should know about how it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -88,6 +105,9 @@ pub enum Table {
 
 /// Reads a data file in the format that its name promises.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
+    if path.is_dir() {
+        return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
+    }
     match Format::of(path)? {
         Format::Arff => arff::read(path, file::open(path)?, options),
         Format::Csv => csv::read(path, b',', || file::open(path), options),

@@ -90,6 +90,17 @@ pub(crate) fn of_text(text: &[u8], binarize: Option<Threshold>) -> Option<bool> 
     }
 }
 
+/// What to do about a label cell of which it cannot be told.
+pub(crate) fn remedy(text: &[u8]) -> &'static str {
+    if number::parse(text).is_some() {
+        "--binarize '>0', or another comparison, makes numbers relevant or irrelevant"
+    } else if text.iter().any(|byte| b";,|".contains(byte)) {
+        "a column of tags? --tags COLUMN makes a label of each"
+    } else {
+        "labels are 0/1, true/false or yes/no"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

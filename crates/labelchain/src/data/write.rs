@@ -1,14 +1,16 @@
 //! Writing: one function for all formats.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::label_list::{LabelList, xml_beside};
 use super::{Format, Table, arff, csv, file, svmlight};
 use crate::error::{Error, Result};
 
 /// Writes a data file in the format that its name promises, and beside it the Mulan label list
-/// that says which columns are labels (`yeast.csv` has `yeast.xml`).
-pub fn write(table: &Table, path: &Path) -> Result<()> {
+/// that says which columns are labels (`yeast.csv` has `yeast.xml`). Parquet says it itself.
+///
+/// Returns the files written.
+pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
     let data = match (table, Format::of(path)?) {
         (Table::Rows(data), _) => data,
         (Table::Bags(bags), Format::Arff) => bags.rows(),
@@ -20,6 +22,7 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
             });
         }
     };
+    let format = Format::of(path)?;
     let xml = xml_beside(path);
     let list_stands = match LabelList::read(&xml) {
         Ok(list) if list.names().eq(data.label_names()) => true,
@@ -41,19 +44,20 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
         }
         Err(_) => false,
     };
-    file::save(path, |out| match (table, Format::of(path)) {
+    file::save(path, |out| match (table, format) {
         (Table::Bags(bags), _) => arff::write_bags(bags, out),
-        (_, Ok(Format::Csv)) => csv::write(data, b',', out),
-        (_, Ok(Format::Tsv)) => csv::write(data, b'\t', out),
-        (_, Ok(Format::SvmLight)) => svmlight::write(data, out),
+        (_, Format::Csv) => csv::write(data, b',', out),
+        (_, Format::Tsv) => csv::write(data, b'\t', out),
+        (_, Format::SvmLight) => svmlight::write(data, out),
         #[cfg(feature = "parquet")]
-        (_, Ok(Format::Parquet)) => super::parquet::write(data, out),
+        (_, Format::Parquet) => super::parquet::write(data, out),
         #[cfg(not(feature = "parquet"))]
-        (_, Ok(Format::Parquet)) => Err(std::io::ErrorKind::Unsupported.into()),
+        (_, Format::Parquet) => Err(std::io::ErrorKind::Unsupported.into()),
         _ => arff::write(data, out),
     })?;
-    if list_stands {
-        return Ok(());
+    if list_stands || format == Format::Parquet {
+        return Ok(vec![path.into()]);
     }
-    file::save(&xml, |out| out.write_all(LabelList::text(data.label_names()).as_bytes()))
+    file::save(&xml, |out| out.write_all(LabelList::text(data.label_names()).as_bytes()))?;
+    Ok(vec![path.into(), xml])
 }

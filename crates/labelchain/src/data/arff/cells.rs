@@ -6,6 +6,7 @@ use std::path::Path;
 use super::date::DateFormat;
 use super::header::{Declared, DeclaredKind};
 use super::scan::{Scan, Word};
+use crate::data::lines::Fault;
 use crate::data::relevance::{self, Threshold};
 use crate::data::{Attribute, LabelId, ReadOptions, nearest, number};
 use crate::error::{ContentError, Error, Result};
@@ -216,7 +217,10 @@ impl Column {
                 };
                 match relevant {
                     Some(relevant) => Ok(f64::from(u8::from(relevant))),
-                    None => Err(not_binary(&self.name, line.fault(word.at, String::new()))),
+                    None => {
+                        let fault = line.fault(word.at.clone(), String::new());
+                        Err(not_binary(&self.name, &word.bytes, fault))
+                    }
                 }
             }
             Cell::Bag => Err(line.fault(word.at, "no bag inside a bag").into()),
@@ -236,7 +240,8 @@ impl Column {
                 "nothing, which in a sparse row means the first declared value of label {:?}",
                 self.name
             );
-            not_binary(&self.name, scan.line.fault(scan.at..scan.at, String::new()).found(first))
+            let fault = scan.line.fault(scan.at..scan.at, String::new()).found(first);
+            not_binary(&self.name, b"", fault)
         })
     }
 
@@ -248,11 +253,8 @@ impl Column {
     }
 }
 
-fn not_binary(label: &str, fault: crate::data::lines::Fault) -> Error {
-    fault
-        .expected(format!("0 or 1 for label {label:?}"))
-        .help("labels are 0/1, true/false or yes/no; --binarize '>0' makes them so")
-        .into()
+fn not_binary(label: &str, found: &[u8], fault: Fault) -> Error {
+    fault.expected(format!("0 or 1 for label {label:?}")).help(relevance::remedy(found)).into()
 }
 
 fn undeclared(name: &str, values: &Values, word: &Word, scan: &Scan) -> Error {

@@ -424,17 +424,7 @@ impl Rows {
                 text: "rows carry weights; they are kept, but nothing uses them".into(),
             });
         }
-        if self.n_without_label > 0 {
-            let n = self.n_without_label;
-            let what = match self.missing_labels {
-                MissingLabels::Drop => "were left out",
-                _ => "have them read as irrelevant",
-            };
-            notes.push(Note {
-                code: "missing-labels",
-                text: format!("{n} rows with missing labels {what}"),
-            });
-        }
+        notes.extend(self.missing_labels.note(self.n_without_label));
         let n_features = self.n_features;
         let mut features = self.features.unwrap_or_else(|| Matrix::Dense(Dense::new(n_features)));
         features.shrink();

@@ -63,7 +63,13 @@ pub(crate) fn read<'r>(
     let mut first_pass = records()?;
     let names = header(path, &mut first_pass, options, &mut budget)?;
     let columns = Columns { path, names: &names, relation: None };
-    let labels = columns.labels(&options.labels)?;
+    let mut labels = columns.labels(&options.labels)?;
+    if names.iter().all(|name| number::parse(name.as_bytes()).is_some()) {
+        labels.notes.push(Note {
+            code: "numeric-header",
+            text: "the first line holds only numbers and was read as column names: is the header missing?".into(),
+        });
+    }
     let mut roles = vec![Role::Number; names.len()];
     for (label, &position) in labels.positions.iter().enumerate() {
         roles[position] = Role::Label(LabelId(label));
@@ -344,7 +350,7 @@ impl<'o> Rows<'o> {
     fn not_binary(&self, record: &Record, field: usize) -> Error {
         record
             .fault_in(field, format!("0 or 1 for label {:?}", self.names[field]))
-            .help("labels are 0/1, true/false or yes/no; --binarize '>0' makes them so")
+            .help(relevance::remedy(record.bytes(field)))
             .into()
     }
 
@@ -382,17 +388,7 @@ impl<'o> Rows<'o> {
         if let LabelChoice::Tags { .. } = self.options.labels {
             self.label_tags(path, &attributes, budget)?;
         }
-        if self.n_without_label > 0 {
-            let n = self.n_without_label;
-            let what = match self.options.missing_labels {
-                MissingLabels::Drop => "were left out",
-                _ => "have them read as irrelevant",
-            };
-            notes.push(Note {
-                code: "missing-labels",
-                text: format!("{n} rows with missing labels {what}"),
-            });
-        }
+        notes.extend(self.options.missing_labels.note(self.n_without_label));
         let mut features = Matrix::Dense(self.features);
         features.shrink();
         self.labels.shrink();

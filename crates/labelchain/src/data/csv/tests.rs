@@ -307,7 +307,7 @@ fn without_any_word_about_labels_there_are_none() {
 
 #[test]
 fn a_label_that_is_neither_0_nor_1_is_refused() {
-    let help = "labels are 0/1, true/false or yes/no; --binarize '>0' makes them so";
+    let help = "--binarize '>0', or another comparison, makes numbers relevant or irrelevant";
     assert_eq!(
         refusal("x,rating\n1,0\n2,4\n", &last(1)),
         (
@@ -338,12 +338,15 @@ fn missing_labels_are_refused_irrelevant_or_left_out() {
     let irrelevant = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..last(2) };
     let read = reading(text, &irrelevant);
     assert_eq!(read.notes[0].code, "missing-labels");
-    assert_eq!(read.notes[0].text, "2 rows with missing labels have them read as irrelevant");
+    assert_eq!(read.notes[0].text, "2 rows with missing labels read as irrelevant");
     assert_eq!(read.into_rows().unwrap().labels().counts(), [2, 2]);
 
     let drop = ReadOptions { missing_labels: MissingLabels::Drop, ..last(2) };
     let read = reading(text, &drop);
-    assert_eq!(read.notes[0].text, "2 rows with missing labels were left out");
+    assert_eq!(
+        read.notes[0].text,
+        "2 rows with missing labels were left out, and later rows moved up"
+    );
     let data = read.into_rows().unwrap();
     assert_eq!((data.n_rows(), data.labels().counts()), (1, vec![1, 1]));
     assert_eq!(data.attributes(), [Attribute::nominal("c", ["a", "b"])]);

@@ -574,7 +574,7 @@ impl Rows<'_> {
         relevant.map(Some).ok_or_else(|| {
             let expected = format!("0 or 1 for label {:?}", column.name);
             fault(self.path, expected, format!("{found} in row {row}"))
-                .help("labels are 0/1, true/false or yes/no; --binarize '>0' makes them so")
+                .help(relevance::remedy(found.trim_matches('"').as_bytes()))
                 .into()
         })
     }
@@ -633,16 +633,7 @@ impl Rows<'_> {
         data.weights = weights;
 
         let n = self.is_unlabelled.iter().filter(|&&is| is).count();
-        if n > 0 {
-            let what = match self.options.missing_labels {
-                MissingLabels::Drop => "were left out",
-                _ => "have them read as irrelevant",
-            };
-            notes.push(Note {
-                code: "missing-labels",
-                text: format!("{n} rows with missing labels {what}"),
-            });
-        }
+        notes.extend(self.options.missing_labels.note(n));
         if n > 0 && self.options.missing_labels == MissingLabels::Drop {
             let kept: Vec<usize> =
                 (0..data.n_rows()).filter(|&row| !self.is_unlabelled[row]).collect();

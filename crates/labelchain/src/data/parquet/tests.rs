@@ -247,7 +247,7 @@ fn tags_come_from_a_list_or_from_delimited_text() {
     let options = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..tags("tags") };
     let reading = foreign("foreign.parquet", &options).unwrap();
     assert_eq!(reading.notes.len(), 1);
-    assert_eq!(reading.notes[0].text, "1 rows with missing labels have them read as irrelevant");
+    assert_eq!(reading.notes[0].text, "1 row with a missing label read as irrelevant");
     let data = reading.into_rows().unwrap();
     assert_eq!(data.label_names(), ["bitter", "sweet", "vegan"]);
     let rows: Vec<Vec<&str>> = (0..5).map(|row| relevant(&data, row)).collect();
@@ -279,7 +279,7 @@ fn what_is_no_label_is_refused_with_row_and_remedy() {
     assert_eq!(
         said(&named(&["rating"])),
         "expected 0 or 1 for label \"rating\", found 5 in row 2 \
-         (labels are 0/1, true/false or yes/no; --binarize '>0' makes them so)"
+         (--binarize '>0', or another comparison, makes numbers relevant or irrelevant)"
     );
     assert!(said(&named(&["brand"])).contains("for label \"brand\", found \"Zeta\" in row 0"));
     assert_eq!(
