@@ -39,18 +39,28 @@ struct Column {
 
 #[derive(Clone, Debug)]
 enum Cells {
-    /// Two values, none missing: which rows have the greater one.
-    TwoValued { values: [f64; 2], greater: Vec<u64> },
-    Grouped {
-        /// The different values, ascending.
-        values: Vec<f64>,
-        /// The rows of value v are `rows[starts[v]..starts[v + 1]]`.
-        starts: Vec<u32>,
-        rows: Vec<u32>,
-        /// The value of all rows that are neither listed nor missing.
-        rest: Option<usize>,
-        missing: Vec<u32>,
-    },
+    TwoValued(TwoValued),
+    Grouped(Grouped),
+}
+
+/// Two values, none missing: which rows have the greater one.
+#[derive(Clone, Debug)]
+struct TwoValued {
+    values: [f64; 2],
+    greater: Vec<u64>,
+}
+
+/// Rows in ascending values, missing ones apart.
+#[derive(Clone, Debug)]
+struct Grouped {
+    /// The different values, ascending.
+    values: Vec<f64>,
+    /// The rows of value v are `rows[starts[v]..starts[v + 1]]`.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    /// The value of all rows that are neither listed nor missing.
+    rest: Option<usize>,
+    missing: Vec<u32>,
 }
 
 /// Some rows of a data set and the class of each.
@@ -98,18 +108,19 @@ impl Classes {
 
     /// The class itself, as if it were a column.
     pub(crate) fn slots(&self) -> Slots {
-        let places = self.places(ones(&self.relevant));
-        self.two_slots(self.counts[1], places)
+        match self.counts.contains(&0) {
+            true => Slots::useless(),
+            false => self.two_slots(ones_of(self.relevant.iter().copied())),
+        }
     }
 
     fn places(&self, rows: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         rows.filter(|&row| self.of_row[row] != ABSENT).map(|row| self.place[row] as usize)
     }
 
-    fn two_slots(&self, n_second: u32, places: impl Iterator<Item = usize>) -> Slots {
-        let n_rows = self.n_rows();
-        let mut slots = Slots::new(n_rows, vec![n_rows as u32 - n_second, n_second], false, 0);
-        places.for_each(|place| slots.put(place, 1));
+    fn two_slots(&self, second: impl Iterator<Item = usize>) -> Slots {
+        let mut slots = Slots::new(self.n_rows(), 2, false, 0);
+        slots.put(1, self.places(second));
         slots
     }
 }
@@ -139,8 +150,8 @@ impl Columns {
     /// Bytes held.
     pub fn n_bytes(&self) -> usize {
         let of_column = |column: &Column| match &column.cells {
-            Cells::TwoValued { greater, .. } => greater.len() * 8,
-            Cells::Grouped { values, starts, rows, missing, .. } => {
+            Cells::TwoValued(column) => column.greater.len() * 8,
+            Cells::Grouped(Grouped { values, starts, rows, missing, .. }) => {
                 values.len() * 8 + (starts.len() + rows.len() + missing.len()) * 4
             }
         };
@@ -158,9 +169,14 @@ impl Columns {
         rows: &[usize],
         relevant: impl Fn(usize) -> bool,
     ) -> Vec<Tally> {
-        let mut tallies = self.columns[feature].tallies(&Classes::new(self.n_rows, rows, relevant));
-        tallies.retain(|tally| tally.counts != [0, 0]);
-        tallies
+        let classes = Classes::new(self.n_rows, rows, relevant);
+        match &self.columns[feature].cells {
+            Cells::TwoValued(column) => column.tallies(&classes).to_vec(),
+            Cells::Grouped(column) => column.tallies(&classes).collect(),
+        }
+        .into_iter()
+        .filter(|tally| tally.counts != [0, 0])
+        .collect()
     }
 
     pub(crate) fn logs(&self) -> &NLogN {
@@ -168,121 +184,91 @@ impl Columns {
     }
 
     /// An input on the rows of `classes`: numeric ones cut by [`discretize`], nominal ones by value.
-    /// An input of at most one slot besides missing says nothing, and its cells are left out.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
-        let column = &self.columns[feature];
-        let tallies = column.tallies(classes);
-        match &column.cells {
-            Cells::TwoValued { greater, .. } => {
-                let sides = [tallies[0].counts, tallies[1].counts];
+        let Column { is_numeric, cells } = &self.columns[feature];
+        match cells {
+            Cells::TwoValued(column) => {
+                let sides = column.tallies(classes).map(|tally| tally.counts);
                 let n_of = sides.map(|counts| counts[0] + counts[1]);
-                // One place to cut, the same for every subset.
+                // One place to cut, whatever the rows.
                 let differs = n_of.iter().all(|&n| n > 0)
-                    && (!column.is_numeric
-                        || discretize::pays(classes.counts, sides, 1, &self.logs));
+                    && (!is_numeric || discretize::pays(classes.counts, sides, 1, &self.logs));
                 if !differs {
-                    return Slots::new(classes.n_rows(), vec![n_of[0] + n_of[1]], false, 0);
+                    return Slots::useless();
                 }
-                let here = greater.iter().zip(&classes.rows).map(|(a, b)| a & b);
-                classes.two_slots(n_of[1], classes.places(ones_of(here)))
+                let here = column.greater.iter().zip(&classes.rows).map(|(a, b)| a & b);
+                classes.two_slots(ones_of(here))
             }
-            Cells::Grouped { .. } => self.grouped_slots(column, &tallies, classes),
-        }
-    }
-
-    fn grouped_slots(&self, column: &Column, tallies: &[Tally], classes: &Classes) -> Slots {
-        let Cells::Grouped { starts, rows, rest, missing, .. } = &column.cells else {
-            return Slots::new(classes.n_rows(), Vec::new(), false, 0);
-        };
-        let (slot_of, n_slots) = match column.is_numeric {
-            true => {
-                let cuts = discretize::cuts(tallies, &self.logs);
-                let below = |tally: &Tally| cuts.partition_point(|&cut| cut < tally.value);
-                (tallies.iter().map(below).collect::<Vec<usize>>(), cuts.len() + 1)
-            }
-            false => {
-                let mut n_slots = 0;
-                let mut next = |tally: &Tally| {
-                    n_slots += usize::from(tally.counts != [0, 0]);
-                    n_slots.saturating_sub(1)
+            Cells::Grouped(column) => {
+                // The first value of every slot but the first.
+                let starts: Vec<usize> = match is_numeric {
+                    true => discretize::cuts(column.tallies(classes), &self.logs)
+                        .into_iter()
+                        .map(|cut| column.values.partition_point(|&value| value <= cut))
+                        .collect(),
+                    false => (0..)
+                        .zip(column.tallies(classes))
+                        .filter(|(_, tally)| tally.counts != [0, 0])
+                        .map(|(value, _)| value)
+                        .skip(1)
+                        .collect(),
                 };
-                (tallies.iter().map(&mut next).collect(), n_slots)
-            }
-        };
-        let mut counts = vec![0; n_slots];
-        for (tally, &slot) in tallies.iter().zip(&slot_of) {
-            if let Some(count) = counts.get_mut(slot) {
-                *count += tally.counts[0] + tally.counts[1];
+                if starts.is_empty() { Slots::useless() } else { column.slots(&starts, classes) }
             }
         }
-        let n_missing = classes.n_rows() as u32 - counts.iter().sum::<u32>();
-        if n_missing > 0 {
-            counts.push(n_missing);
-        }
-        let rest_slot = rest.map_or(0, |value| slot_of[value]);
-        let mut slots = Slots::new(classes.n_rows(), counts, n_missing > 0, rest_slot);
-        if !slots.is_useless() {
-            let listed =
-                |rows: &[u32]| rows.iter().map(|&row| row as usize).collect::<Vec<usize>>();
-            for (value, span) in starts.windows(2).enumerate() {
-                if slot_of[value] != rest_slot {
-                    let rows = listed(&rows[span[0] as usize..span[1] as usize]);
-                    for place in classes.places(rows.into_iter()) {
-                        slots.put(place, slot_of[value]);
-                    }
-                }
-            }
-            for place in classes.places(listed(missing).into_iter()) {
-                slots.put(place, n_slots);
-            }
-        }
-        slots
     }
 }
 
-impl Column {
-    /// One tally per value of the column, also of those that no row here has.
-    fn tallies(&self, classes: &Classes) -> Vec<Tally> {
-        match &self.cells {
-            Cells::TwoValued { values, greater } => {
-                let mut counts = [0; 2];
-                for ((&greater, &rows), &relevant) in
-                    greater.iter().zip(&classes.rows).zip(&classes.relevant)
-                {
-                    counts[0] += (greater & rows & !relevant).count_ones();
-                    counts[1] += (greater & relevant).count_ones();
-                }
-                let lesser = [classes.counts[0] - counts[0], classes.counts[1] - counts[1]];
-                vec![Tally { value: values[0], counts: lesser }, Tally { value: values[1], counts }]
-            }
-            Cells::Grouped { values, starts, rows, rest, missing } => {
-                let count = |rows: &[u32]| {
-                    let mut counts = [0u32; 3];
-                    rows.iter().for_each(|&row| {
-                        counts[usize::from(classes.of_row[row as usize].min(ABSENT))] += 1;
-                    });
-                    [counts[0], counts[1]]
-                };
-                let mut left = classes.counts;
-                let mut take = |counts: [u32; 2]| {
-                    left = [left[0] - counts[0], left[1] - counts[1]];
-                    counts
-                };
-                take(count(missing));
-                let mut tallies: Vec<Tally> = values
-                    .iter()
-                    .zip(starts.windows(2))
-                    .map(|(&value, span)| {
-                        let counts = count(&rows[span[0] as usize..span[1] as usize]);
-                        Tally { value, counts: take(counts) }
-                    })
-                    .collect();
-                if let Some(value) = *rest {
-                    tallies[value].counts = left;
-                }
-                tallies
-            }
+impl TwoValued {
+    fn tallies(&self, classes: &Classes) -> [Tally; 2] {
+        let mut counts = [0; 2];
+        for ((&greater, &rows), &relevant) in
+            self.greater.iter().zip(&classes.rows).zip(&classes.relevant)
+        {
+            counts[0] += (greater & rows & !relevant).count_ones();
+            counts[1] += (greater & relevant).count_ones();
         }
+        let lesser = [classes.counts[0] - counts[0], classes.counts[1] - counts[1]];
+        [Tally { value: self.values[0], counts: lesser }, Tally { value: self.values[1], counts }]
+    }
+}
+
+impl Grouped {
+    /// One tally per value of the column, also of those that no row here has.
+    fn tallies(&self, classes: &Classes) -> impl Iterator<Item = Tally> {
+        let count = |rows: &[u32]| {
+            let mut counts = [0; 3];
+            rows.iter().for_each(|&row| counts[usize::from(classes.of_row[row as usize])] += 1);
+            [counts[0], counts[1]]
+        };
+        let of_rest = self.rest.map(|_| {
+            let (listed, missing) = (count(&self.rows), count(&self.missing));
+            [0, 1].map(|class| classes.counts[class] - listed[class] - missing[class])
+        });
+        self.values.iter().zip(self.starts.windows(2)).enumerate().map(
+            move |(at, (&value, span))| {
+                let counts = match of_rest {
+                    Some(counts) if Some(at) == self.rest => counts,
+                    _ => count(&self.rows[span[0] as usize..span[1] as usize]),
+                };
+                Tally { value, counts }
+            },
+        )
+    }
+
+    /// The rows here by slots, each of which starts at the value where the one before it ends.
+    fn slots(&self, starts: &[usize], classes: &Classes) -> Slots {
+        let n_values = starts.len() + 1;
+        let rest = self.rest.map_or(0, |value| starts.partition_point(|&start| start <= value));
+        let mut slots = Slots::new(classes.n_rows(), n_values, !self.missing.is_empty(), rest);
+        for slot in (0..n_values).filter(|&slot| slot != rest) {
+            let first = if slot == 0 { 0 } else { starts[slot - 1] };
+            let end = starts.get(slot).copied().unwrap_or(self.values.len());
+            let rows = &self.rows[self.starts[first] as usize..self.starts[end] as usize];
+            slots.put(slot, classes.places(rows.iter().map(|&row| row as usize)));
+        }
+        slots.put(n_values, classes.places(self.missing.iter().map(|&row| row as usize)));
+        slots
     }
 }
 
@@ -293,46 +279,56 @@ impl Cells {
         let missing: Vec<u32> =
             stored.iter().filter(|(value, _)| value.is_nan()).map(|&(_, row)| row).collect();
         stored.retain(|(value, _)| !value.is_nan());
-        // By rows too, so that storage does not depend on how the sort treats equals.
-        stored.sort_unstable_by(|a, b| {
-            a.0.partial_cmp(&b.0).map_or(a.1.cmp(&b.1), |by| by.then(a.1.cmp(&b.1)))
-        });
+        stored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut groups: Vec<(f64, &[(f64, u32)])> =
             stored.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group)).collect();
-        if n_zeros > 0 {
+        let rest = if n_zeros > 0 {
             let at = groups.partition_point(|(value, _)| *value < 0.0);
             groups.insert(at, (0.0, &[]));
-        }
-        let rest = match n_zeros {
-            0 => (0..groups.len()).rev().max_by_key(|&at| groups[at].1.len()),
-            _ => groups.iter().position(|(_, group)| group.is_empty()),
+            Some(at)
+        } else {
+            // Counting what is left takes a pass of its own, so it has to be worth it.
+            let most = (0..groups.len()).rev().max_by_key(|&at| groups[at].1.len());
+            most.filter(|&at| groups[at].1.len() * 4 >= n_rows)
         };
         let listed = |at: usize| if Some(at) == rest { &[] } else { groups[at].1 };
         let n_listed: usize = (0..groups.len()).map(|at| listed(at).len()).sum();
-        // A midpoint that rounds up to the greater value would not part the two.
-        let parts = |a: f64, b: f64| a / 2.0 + b / 2.0 < b && (a + b) / 2.0 < b;
-        if let ([(a, _), (b, _)], true) = (&groups[..], missing.is_empty())
-            // Where one value is rare, a list of its rows is shorter than the bits of all rows.
-            && n_listed * 32 >= n_rows
-            && parts(*a, *b)
-        {
-            let values = [*a, *b];
-            let listed_is_greater = rest == Some(0);
-            let flip = if listed_is_greater { 0 } else { u64::MAX };
-            let mut greater = vec![flip; n_rows.div_ceil(64)];
-            for (_, row) in listed(usize::from(listed_is_greater)) {
-                greater[*row as usize / 64] ^= 1 << (row % 64);
-            }
-            return Cells::TwoValued { values, greater };
+        let starts = (0..groups.len()).scan(0, |end, at| {
+            *end += listed(at).len() as u32;
+            Some(*end)
+        });
+        let grouped = Grouped {
+            values: groups.iter().map(|&(value, _)| value).collect(),
+            starts: std::iter::once(0).chain(starts).collect(),
+            rows: (0..groups.len()).flat_map(listed).map(|&(_, row)| row).collect(),
+            rest,
+            missing,
+        };
+        // Where one value is rare, a list of its rows is shorter than the bits of all rows.
+        match n_listed * 32 >= n_rows {
+            true => grouped.pack(n_rows).map_or_else(Cells::Grouped, Cells::TwoValued),
+            false => Cells::Grouped(grouped),
         }
-        let mut starts = vec![0];
-        let mut rows = Vec::with_capacity(n_listed);
-        for at in 0..groups.len() {
-            rows.extend(listed(at).iter().map(|&(_, row)| row));
-            starts.push(rows.len() as u32);
+    }
+}
+
+impl Grouped {
+    /// As bits, if it has two values, none missing.
+    fn pack(self, n_rows: usize) -> Result<TwoValued, Grouped> {
+        let (&[a, b], Some(rest), true) = (&self.values[..], self.rest, self.missing.is_empty())
+        else {
+            return Err(self);
+        };
+        // A midpoint that rounds to the greater value, or none at all, would not part the two.
+        let parts = (a + b) / 2.0 < b;
+        if !parts {
+            return Err(self);
         }
-        let values = groups.iter().map(|&(value, _)| value).collect();
-        Cells::Grouped { values, starts, rows, rest, missing }
+        let mut greater = vec![if rest == 0 { 0 } else { u64::MAX }; n_rows.div_ceil(64)];
+        for row in self.rows {
+            greater[row as usize / 64] ^= 1 << (row % 64);
+        }
+        Ok(TwoValued { values: [a, b], greater })
     }
 }
 
@@ -359,11 +355,7 @@ fn stored_cells(features: &Matrix) -> impl FnMut(usize) -> Vec<(f64, u32)> + '_ 
 }
 
 /// The positions of the set bits, ascending.
-pub(crate) fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    ones_of(words.iter().copied())
-}
-
-fn ones_of(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+pub(crate) fn ones_of(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.enumerate().flat_map(|(at, mut word)| {
         std::iter::from_fn(move || {
             let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;

@@ -1,17 +1,17 @@
 //! How often the values of two columns meet.
 
-use super::columns::ones;
+use super::columns::ones_of;
 use super::entropy::{NLogN, SMALL, real_n_log_n, symmetrical_uncertainty};
 
-/// A column of few values on some rows: which slot each row is in. Missing cells have the last slot
-/// to themselves, if there are any.
+/// A column on some rows, as a contingency table needs it: which slot each row is in.
 pub(crate) struct Slots {
     n_rows: usize,
+    /// How many rows each slot has. Missing cells have the last one, if the column has any.
     counts: Vec<u32>,
     has_missing: bool,
-    rows: Rows,
     /// The slot of the rows that were not put anywhere.
     rest: usize,
+    rows: Rows,
 }
 
 enum Rows {
@@ -19,8 +19,6 @@ enum Rows {
     Bits(Vec<u64>),
     /// For each row, its slot.
     Codes(Vec<u32>),
-    /// Not kept: one value says nothing.
-    Useless,
 }
 
 /// With more slots than this, a code for each row takes less room than bits.
@@ -30,33 +28,56 @@ const MOST_BITS: usize = 32;
 const MOST_COUNTS: usize = 128;
 
 impl Slots {
-    /// Slots of these sizes. All rows are in slot `rest` until they are put elsewhere.
-    pub(crate) fn new(n_rows: usize, counts: Vec<u32>, has_missing: bool, rest: usize) -> Slots {
-        let n_values = counts.len() - usize::from(has_missing);
+    /// So many slots, and one more for missing cells. All rows are in slot `rest` until they are
+    /// put elsewhere.
+    pub(crate) fn new(n_rows: usize, n_values: usize, has_missing: bool, rest: usize) -> Slots {
+        let mut counts = vec![0; n_values + usize::from(has_missing)];
         let rows = match counts.len() {
-            _ if n_values < 2 => Rows::Useless,
             n if n > MOST_BITS => Rows::Codes(vec![rest as u32; n_rows]),
-            n => Rows::Bits(vec![0; (n - 1) * n_rows.div_ceil(64)]),
+            n => Rows::Bits(vec![0; n.saturating_sub(1) * n_rows.div_ceil(64)]),
         };
-        Slots { n_rows, counts, has_missing, rows, rest }
+        if let Some(count) = counts.get_mut(rest) {
+            *count = n_rows as u32;
+        }
+        Slots { n_rows, counts, has_missing, rest, rows }
     }
 
-    /// Moves a row out of the rest.
-    pub(crate) fn put(&mut self, row: usize, slot: usize) {
+    /// A column of at most one value, which tells nothing.
+    pub(crate) fn useless() -> Slots {
+        Slots::new(0, 0, false, 0)
+    }
+
+    fn is_useless(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Moves rows out of the rest.
+    pub(crate) fn put(&mut self, slot: usize, rows: impl Iterator<Item = usize>) {
         let words = self.n_rows.div_ceil(64);
+        let mut n_put = 0;
         match &mut self.rows {
             Rows::Bits(bits) => {
-                let at = slot - usize::from(slot > self.rest);
-                bits[at * words + row / 64] |= 1 << (row % 64);
+                let at = (slot - usize::from(slot > self.rest)) * words;
+                for row in rows {
+                    bits[at + row / 64] |= 1 << (row % 64);
+                    n_put += 1;
+                }
             }
-            Rows::Codes(codes) => codes[row] = slot as u32,
-            Rows::Useless => {}
+            Rows::Codes(codes) => {
+                for row in rows {
+                    codes[row] = slot as u32;
+                    n_put += 1;
+                }
+            }
+        }
+        if n_put > 0 {
+            self.counts[slot] += n_put;
+            self.counts[self.rest] -= n_put;
         }
     }
 
-    /// Whether there are fewer than two values, so that nothing can be told by them.
-    pub(crate) fn is_useless(&self) -> bool {
-        matches!(self.rows, Rows::Useless)
+    fn lacks_values(&self) -> bool {
+        self.has_missing && self.counts.last().is_some_and(|&n| n > 0)
     }
 
     fn n(&self) -> usize {
@@ -72,11 +93,10 @@ impl Slots {
     fn codes(&self) -> Vec<u32> {
         match &self.rows {
             Rows::Codes(codes) => codes.clone(),
-            Rows::Useless => vec![0; self.n_rows],
             Rows::Bits(bits) => {
                 let mut codes = vec![self.rest as u32; self.n_rows];
                 for (slot, bits) in self.bits(bits) {
-                    ones(bits).for_each(|row| codes[row] = slot as u32);
+                    ones_of(bits.iter().copied()).for_each(|row| codes[row] = slot as u32);
                 }
                 codes
             }
@@ -120,7 +140,7 @@ pub(crate) fn uncertainty(a: &Slots, b: &Slots, logs: &NLogN, table: &mut Vec<u3
         return 0.0;
     }
     contingency(a, b, table);
-    let uncertainty = match a.has_missing || b.has_missing {
+    let uncertainty = match a.lacks_values() || b.lacks_values() {
         false => symmetrical_uncertainty(table, b.n(), |n| logs.of(n)),
         true => {
             let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
@@ -191,12 +211,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn slots(codes: &[usize], n_slots: usize, has_missing: bool, rest: usize) -> Slots {
-        let count = |slot| codes.iter().filter(|&&code| code == slot).count() as u32;
-        let counts = (0..n_slots).map(count).collect();
-        let mut slots = Slots::new(codes.len(), counts, has_missing, rest);
-        for (row, &slot) in codes.iter().enumerate().filter(|(_, slot)| **slot != rest) {
-            slots.put(row, slot);
+    fn slots(codes: &[usize], n_slots: usize, rest: usize) -> Slots {
+        let mut slots = Slots::new(codes.len(), n_slots, false, rest);
+        for slot in (0..n_slots).filter(|&slot| slot != rest) {
+            slots.put(slot, (0..codes.len()).filter(|&row| codes[row] == slot));
         }
         slots
     }
@@ -237,7 +255,7 @@ mod tests {
             let b: Vec<usize> = rows.iter().map(|&(_, b)| b % of_b).collect();
             let mut expected = vec![0; of_a * of_b];
             a.iter().zip(&b).for_each(|(a, b)| expected[a * of_b + b] += 1);
-            let (a, b) = (slots(&a, of_a, false, rests.0 % of_a), slots(&b, of_b, false, rests.1 % of_b));
+            let (a, b) = (slots(&a, of_a, rests.0 % of_a), slots(&b, of_b, rests.1 % of_b));
             let mut table = Vec::new();
             contingency(&a, &b, &mut table);
             prop_assert_eq!(&table, &expected);

@@ -23,7 +23,7 @@ use super::entropy::NLogN;
 /// A value belongs to the bin of as many cuts as lie strictly below it.
 pub fn mdl_cuts(tallies: &[Tally]) -> Vec<f64> {
     let n_rows: u32 = tallies.iter().flat_map(|tally| tally.counts).sum();
-    cuts(tallies, &NLogN::up_to(n_rows as usize))
+    cuts(tallies.iter().copied(), &NLogN::up_to(n_rows as usize))
 }
 
 /// Neighbouring values whose rows are all of one class, or a single value of mixed rows.
@@ -36,7 +36,7 @@ struct Run {
     n_values_before: u32,
 }
 
-pub(crate) fn cuts(tallies: &[Tally], logs: &NLogN) -> Vec<f64> {
+pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f64> {
     let runs = runs(tallies);
     let mut cuts = Vec::new();
     // The last of `runs` only closes the one before it.
@@ -54,10 +54,10 @@ pub(crate) fn cuts(tallies: &[Tally], logs: &NLogN) -> Vec<f64> {
 
 /// The best cut is never between rows of one class (Fayyad and Irani 1992), so such values need
 /// not be tried, only counted.
-fn runs(tallies: &[Tally]) -> Vec<Run> {
+fn runs(tallies: impl Iterator<Item = Tally>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let (mut before, mut n_values, mut class_before) = ([0; 2], 0, None);
-    for tally in tallies.iter().filter(|tally| tally.counts != [0, 0]) {
+    for tally in tallies.filter(|tally| tally.counts != [0, 0]) {
         let class = match tally.counts {
             [_, 0] => Some(false),
             [0, _] => Some(true),
