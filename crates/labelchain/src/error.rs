@@ -80,6 +80,21 @@ pub enum Error {
         limit: u64,
     },
 
+    /// A number that cannot be computed with.
+    #[error("{name}, row {row}, column {column:?}: expected {expected}, found {found}")]
+    Cell {
+        /// The data set.
+        name: String,
+        /// The row, the first being 0.
+        row: usize,
+        /// The column's name.
+        column: String,
+        /// What stands there.
+        found: f64,
+        /// What should stand there.
+        expected: &'static str,
+    },
+
     /// Two things that belong together have different sizes.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {

@@ -1,0 +1,366 @@
+//! The inputs column by column, made once per data set and shared by all members, folds and labels.
+//!
+//! A column is sorted once. Any subset of its rows is then scanned through a row mask, in ascending
+//! values, without sorting again; standardizing would not change the order.
+
+use super::contingency::Slots;
+use super::discretize;
+use super::entropy::NLogN;
+use crate::data::{AttributeKind, Dataset, Matrix};
+
+/// The inputs column by column.
+///
+/// A complete column of two values is packed into bits, so that population counts give its
+/// contingency tables. Any other column is its rows in ascending values, without those of the most
+/// common value, which are all the rest: text data, mostly zeros, takes no more room than its other
+/// cells.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    n_rows: usize,
+    columns: Vec<Column>,
+    logs: NLogN,
+}
+
+/// One value of a column and how many rows have it: those to which a label is irrelevant and those
+/// to which it is relevant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tally {
+    /// The value.
+    pub value: f64,
+    /// Rows of either class.
+    pub counts: [u32; 2],
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    is_numeric: bool,
+    cells: Cells,
+}
+
+#[derive(Clone, Debug)]
+enum Cells {
+    TwoValued(TwoValued),
+    Grouped(Grouped),
+}
+
+/// Two values, none missing: which rows have the greater one.
+#[derive(Clone, Debug)]
+struct TwoValued {
+    values: [f64; 2],
+    greater: Vec<u64>,
+}
+
+/// Rows in ascending values, missing ones apart.
+#[derive(Clone, Debug)]
+struct Grouped {
+    /// The different values, ascending.
+    values: Vec<f64>,
+    /// The rows of value v are `rows[starts[v]..starts[v + 1]]`.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    /// The value of all rows that are neither listed nor missing.
+    rest: Option<usize>,
+    missing: Vec<u32>,
+}
+
+/// Some rows of a data set and the class of each.
+pub(crate) struct Classes {
+    /// For each row of the data set: its class, or `ABSENT`.
+    of_row: Vec<u8>,
+    /// For each row of the data set that is here: how many are before it.
+    place: Vec<u32>,
+    rows: Vec<u64>,
+    relevant: Vec<u64>,
+    counts: [u32; 2],
+}
+
+const ABSENT: u8 = 2;
+
+impl Classes {
+    /// # Panics
+    /// If a row is not below `n_rows`.
+    pub(crate) fn new(n_rows: usize, rows: &[usize], relevant: impl Fn(usize) -> bool) -> Classes {
+        let words = n_rows.div_ceil(64);
+        let mut classes = Classes {
+            of_row: vec![ABSENT; n_rows],
+            place: vec![0; n_rows],
+            rows: vec![0; words],
+            relevant: vec![0; words],
+            counts: [0; 2],
+        };
+        for &row in rows {
+            classes.of_row[row] = u8::from(relevant(row));
+        }
+        let mut n_before = 0;
+        for (row, &class) in classes.of_row.iter().enumerate().filter(|(_, c)| **c != ABSENT) {
+            classes.place[row] = n_before;
+            n_before += 1;
+            classes.counts[class as usize] += 1;
+            classes.rows[row / 64] |= 1 << (row % 64);
+            classes.relevant[row / 64] |= u64::from(class) << (row % 64);
+        }
+        classes
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        (self.counts[0] + self.counts[1]) as usize
+    }
+
+    /// The class itself, as if it were a column.
+    pub(crate) fn slots(&self) -> Slots {
+        match self.counts.contains(&0) {
+            true => Slots::useless(),
+            false => self.two_slots(ones_of(self.relevant.iter().copied())),
+        }
+    }
+
+    fn places(&self, rows: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+        rows.filter(|&row| self.of_row[row] != ABSENT).map(|row| self.place[row] as usize)
+    }
+
+    fn two_slots(&self, second: impl Iterator<Item = usize>) -> Slots {
+        let mut slots = Slots::new(self.n_rows(), 2, false, 0);
+        slots.put(1, self.places(second));
+        slots
+    }
+}
+
+impl Columns {
+    /// Sorts or packs every input.
+    pub fn new(data: &Dataset) -> Columns {
+        let n_rows = data.n_rows();
+        let mut stored = stored_cells(data.features());
+        let columns = data.attributes().iter().enumerate().map(|(at, attribute)| Column {
+            is_numeric: attribute.kind == AttributeKind::Numeric,
+            cells: Cells::new(stored(at), n_rows),
+        });
+        Columns { n_rows, columns: columns.collect(), logs: NLogN::up_to(n_rows) }
+    }
+
+    /// How many rows the data set has.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many inputs it has.
+    pub fn n_features(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Bytes held.
+    pub fn n_bytes(&self) -> usize {
+        let of_column = |column: &Column| match &column.cells {
+            Cells::TwoValued(column) => column.greater.len() * 8,
+            Cells::Grouped(Grouped { values, starts, rows, missing, .. }) => {
+                values.len() * 8 + (starts.len() + rows.len() + missing.len()) * 4
+            }
+        };
+        (self.n_rows + 1) * 8 + self.columns.iter().map(of_column).sum::<usize>()
+    }
+
+    /// The different values an input takes on the rows named, ascending, with how many rows of
+    /// either class have each. Rows without a value are left out; a row named twice counts once.
+    ///
+    /// # Panics
+    /// If there is no such input or row.
+    pub fn tallies(
+        &self,
+        feature: usize,
+        rows: &[usize],
+        relevant: impl Fn(usize) -> bool,
+    ) -> Vec<Tally> {
+        let classes = Classes::new(self.n_rows, rows, relevant);
+        match &self.columns[feature].cells {
+            Cells::TwoValued(column) => column.tallies(&classes).to_vec(),
+            Cells::Grouped(column) => column.tallies(&classes).collect(),
+        }
+        .into_iter()
+        .filter(|tally| tally.counts != [0, 0])
+        .collect()
+    }
+
+    pub(crate) fn logs(&self) -> &NLogN {
+        &self.logs
+    }
+
+    /// An input on the rows of `classes`: numeric ones cut by [`discretize`], nominal ones by value.
+    pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
+        let Column { is_numeric, cells } = &self.columns[feature];
+        match cells {
+            Cells::TwoValued(column) => {
+                let sides = column.tallies(classes).map(|tally| tally.counts);
+                let n_of = sides.map(|counts| counts[0] + counts[1]);
+                // One place to cut, whatever the rows.
+                let differs = n_of.iter().all(|&n| n > 0)
+                    && (!is_numeric || discretize::pays(classes.counts, sides, 1, &self.logs));
+                if !differs {
+                    return Slots::useless();
+                }
+                let here = column.greater.iter().zip(&classes.rows).map(|(a, b)| a & b);
+                classes.two_slots(ones_of(here))
+            }
+            Cells::Grouped(column) => {
+                // The first value of every slot but the first.
+                let starts: Vec<usize> = match is_numeric {
+                    true => discretize::cuts(column.tallies(classes), &self.logs)
+                        .into_iter()
+                        .map(|cut| column.values.partition_point(|&value| value <= cut))
+                        .collect(),
+                    false => (0..)
+                        .zip(column.tallies(classes))
+                        .filter(|(_, tally)| tally.counts != [0, 0])
+                        .map(|(value, _)| value)
+                        .skip(1)
+                        .collect(),
+                };
+                if starts.is_empty() { Slots::useless() } else { column.slots(&starts, classes) }
+            }
+        }
+    }
+}
+
+impl TwoValued {
+    fn tallies(&self, classes: &Classes) -> [Tally; 2] {
+        let mut counts = [0; 2];
+        for ((&greater, &rows), &relevant) in
+            self.greater.iter().zip(&classes.rows).zip(&classes.relevant)
+        {
+            counts[0] += (greater & rows & !relevant).count_ones();
+            counts[1] += (greater & relevant).count_ones();
+        }
+        let lesser = [classes.counts[0] - counts[0], classes.counts[1] - counts[1]];
+        [Tally { value: self.values[0], counts: lesser }, Tally { value: self.values[1], counts }]
+    }
+}
+
+impl Grouped {
+    /// One tally per value of the column, also of those that no row here has.
+    fn tallies(&self, classes: &Classes) -> impl Iterator<Item = Tally> {
+        let count = |rows: &[u32]| {
+            let mut counts = [0; 3];
+            rows.iter().for_each(|&row| counts[usize::from(classes.of_row[row as usize])] += 1);
+            [counts[0], counts[1]]
+        };
+        let of_rest = self.rest.map(|_| {
+            let (listed, missing) = (count(&self.rows), count(&self.missing));
+            [0, 1].map(|class| classes.counts[class] - listed[class] - missing[class])
+        });
+        self.values.iter().zip(self.starts.windows(2)).enumerate().map(
+            move |(at, (&value, span))| {
+                let counts = match of_rest {
+                    Some(counts) if Some(at) == self.rest => counts,
+                    _ => count(&self.rows[span[0] as usize..span[1] as usize]),
+                };
+                Tally { value, counts }
+            },
+        )
+    }
+
+    /// The rows here by slots, each of which starts at the value where the one before it ends.
+    fn slots(&self, starts: &[usize], classes: &Classes) -> Slots {
+        let n_values = starts.len() + 1;
+        let rest = self.rest.map_or(0, |value| starts.partition_point(|&start| start <= value));
+        let mut slots = Slots::new(classes.n_rows(), n_values, !self.missing.is_empty(), rest);
+        for slot in (0..n_values).filter(|&slot| slot != rest) {
+            let first = if slot == 0 { 0 } else { starts[slot - 1] };
+            let end = starts.get(slot).copied().unwrap_or(self.values.len());
+            let rows = &self.rows[self.starts[first] as usize..self.starts[end] as usize];
+            slots.put(slot, classes.places(rows.iter().map(|&row| row as usize)));
+        }
+        slots.put(n_values, classes.places(self.missing.iter().map(|&row| row as usize)));
+        slots
+    }
+}
+
+impl Cells {
+    /// From the stored (value, row) of a column. Rows that are not stored hold 0.
+    fn new(mut stored: Vec<(f64, u32)>, n_rows: usize) -> Cells {
+        let n_zeros = n_rows - stored.len();
+        let missing: Vec<u32> =
+            stored.iter().filter(|(value, _)| value.is_nan()).map(|&(_, row)| row).collect();
+        stored.retain(|(value, _)| !value.is_nan());
+        stored.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut groups: Vec<(f64, &[(f64, u32)])> =
+            stored.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group)).collect();
+        let rest = if n_zeros > 0 {
+            let at = groups.partition_point(|(value, _)| *value < 0.0);
+            groups.insert(at, (0.0, &[]));
+            Some(at)
+        } else {
+            // Counting what is left takes a pass of its own, so it has to be worth it.
+            let most = (0..groups.len()).rev().max_by_key(|&at| groups[at].1.len());
+            most.filter(|&at| groups[at].1.len() * 4 >= n_rows)
+        };
+        let listed = |at: usize| if Some(at) == rest { &[] } else { groups[at].1 };
+        let n_listed: usize = (0..groups.len()).map(|at| listed(at).len()).sum();
+        let starts = (0..groups.len()).scan(0, |end, at| {
+            *end += listed(at).len() as u32;
+            Some(*end)
+        });
+        let grouped = Grouped {
+            values: groups.iter().map(|&(value, _)| value).collect(),
+            starts: std::iter::once(0).chain(starts).collect(),
+            rows: (0..groups.len()).flat_map(listed).map(|&(_, row)| row).collect(),
+            rest,
+            missing,
+        };
+        // Where one value is rare, a list of its rows is shorter than the bits of all rows.
+        match n_listed * 32 >= n_rows {
+            true => grouped.pack(n_rows).map_or_else(Cells::Grouped, Cells::TwoValued),
+            false => Cells::Grouped(grouped),
+        }
+    }
+}
+
+impl Grouped {
+    /// As bits, if it has two values, none missing.
+    fn pack(self, n_rows: usize) -> Result<TwoValued, Grouped> {
+        let (&[a, b], Some(rest), true) = (&self.values[..], self.rest, self.missing.is_empty())
+        else {
+            return Err(self);
+        };
+        // A midpoint that rounds to the greater value, or none at all, would not part the two.
+        let parts = (a + b) / 2.0 < b;
+        if !parts {
+            return Err(self);
+        }
+        let mut greater = vec![if rest == 0 { 0 } else { u64::MAX }; n_rows.div_ceil(64)];
+        for row in self.rows {
+            greater[row as usize / 64] ^= 1 << (row % 64);
+        }
+        Ok(TwoValued { values: [a, b], greater })
+    }
+}
+
+/// A function from columns to their stored (value, row), to be asked for each column once.
+fn stored_cells(features: &Matrix) -> impl FnMut(usize) -> Vec<(f64, u32)> + '_ {
+    let mut columns: Vec<Vec<(f64, u32)>> = match features {
+        Matrix::Dense(_) => Vec::new(),
+        Matrix::Sparse(_) => {
+            let mut columns = vec![Vec::new(); features.n_columns()];
+            for row in 0..features.n_rows() {
+                for (column, value) in features.entries(row) {
+                    columns[column].push((value, row as u32));
+                }
+            }
+            columns
+        }
+    };
+    move |column| match features {
+        Matrix::Dense(dense) => {
+            (0..features.n_rows()).map(|row| (dense.row(row)[column], row as u32)).collect()
+        }
+        Matrix::Sparse(_) => std::mem::take(&mut columns[column]),
+    }
+}
+
+/// The positions of the set bits, ascending.
+pub(crate) fn ones_of(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.enumerate().flat_map(|(at, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+            word &= word - 1;
+            Some(at * 64 + bit)
+        })
+    })
+}

@@ -1,0 +1,275 @@
+//! How often the values of two columns meet.
+
+use super::columns::ones_of;
+use super::entropy::{NLogN, SMALL, real_n_log_n, symmetrical_uncertainty};
+
+/// A column on some rows, as a contingency table needs it: which slot each row is in.
+pub(crate) struct Slots {
+    n_rows: usize,
+    /// How many rows each slot has. Missing cells have the last one, if the column has any.
+    counts: Vec<u32>,
+    has_missing: bool,
+    /// The slot of the rows that were not put anywhere.
+    rest: usize,
+    rows: Rows,
+}
+
+enum Rows {
+    /// For each slot but `rest`, a bit for each row.
+    Bits(Vec<u64>),
+    /// For each row, its slot.
+    Codes(Vec<u32>),
+}
+
+/// With more slots than this, a code for each row takes less room than bits.
+const MOST_BITS: usize = 32;
+
+/// With more cells than this, going through the rows is faster than counting bits.
+const MOST_COUNTS: usize = 128;
+
+impl Slots {
+    /// So many slots, and one more for missing cells. All rows are in slot `rest` until they are
+    /// put elsewhere.
+    pub(crate) fn new(n_rows: usize, n_values: usize, has_missing: bool, rest: usize) -> Slots {
+        let mut counts = vec![0; n_values + usize::from(has_missing)];
+        let rows = match counts.len() {
+            n if n > MOST_BITS => Rows::Codes(vec![rest as u32; n_rows]),
+            n => Rows::Bits(vec![0; n.saturating_sub(1) * n_rows.div_ceil(64)]),
+        };
+        if let Some(count) = counts.get_mut(rest) {
+            *count = n_rows as u32;
+        }
+        Slots { n_rows, counts, has_missing, rest, rows }
+    }
+
+    /// A column of at most one value, which tells nothing.
+    pub(crate) fn useless() -> Slots {
+        Slots::new(0, 0, false, 0)
+    }
+
+    fn is_useless(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Moves rows out of the rest.
+    pub(crate) fn put(&mut self, slot: usize, rows: impl Iterator<Item = usize>) {
+        let words = self.n_rows.div_ceil(64);
+        let mut n_put = 0;
+        match &mut self.rows {
+            Rows::Bits(bits) => {
+                let at = (slot - usize::from(slot > self.rest)) * words;
+                for row in rows {
+                    bits[at + row / 64] |= 1 << (row % 64);
+                    n_put += 1;
+                }
+            }
+            Rows::Codes(codes) => {
+                for row in rows {
+                    codes[row] = slot as u32;
+                    n_put += 1;
+                }
+            }
+        }
+        if n_put > 0 {
+            self.counts[slot] += n_put;
+            self.counts[self.rest] -= n_put;
+        }
+    }
+
+    fn lacks_values(&self) -> bool {
+        self.has_missing && self.counts.last().is_some_and(|&n| n > 0)
+    }
+
+    fn n(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The bits of the slots other than the rest, with the slot of each.
+    fn bits<'s>(&'s self, bits: &'s [u64]) -> impl Iterator<Item = (usize, &'s [u64])> {
+        let slots = (0..self.n()).filter(|&slot| slot != self.rest);
+        slots.zip(bits.chunks_exact(self.n_rows.div_ceil(64).max(1)))
+    }
+
+    fn codes(&self) -> Vec<u32> {
+        match &self.rows {
+            Rows::Codes(codes) => codes.clone(),
+            Rows::Bits(bits) => {
+                let mut codes = vec![self.rest as u32; self.n_rows];
+                for (slot, bits) in self.bits(bits) {
+                    ones_of(bits.iter().copied()).for_each(|row| codes[row] = slot as u32);
+                }
+                codes
+            }
+        }
+    }
+}
+
+/// The counts of `a` (rows) against `b` (columns), row by row, into `table`.
+pub(crate) fn contingency(a: &Slots, b: &Slots, table: &mut Vec<u32>) {
+    table.clear();
+    table.resize(a.n() * b.n(), 0);
+    match (&a.rows, &b.rows) {
+        (Rows::Bits(of_a), Rows::Bits(of_b)) if (a.n() - 1) * (b.n() - 1) <= MOST_COUNTS => {
+            for (i, in_a) in a.bits(of_a) {
+                for (j, in_b) in b.bits(of_b) {
+                    let both = in_a.iter().zip(in_b).map(|(x, y)| (x & y).count_ones());
+                    table[i * b.n() + j] = both.sum();
+                }
+            }
+            // What is left of each total belongs to the rests.
+            for i in (0..a.n()).filter(|&i| i != a.rest) {
+                let row = &mut table[i * b.n()..(i + 1) * b.n()];
+                row[b.rest] = a.counts[i] - row.iter().sum::<u32>();
+            }
+            for j in 0..b.n() {
+                let column: u32 = table.iter().skip(j).step_by(b.n()).sum();
+                table[a.rest * b.n() + j] = b.counts[j] - column;
+            }
+        }
+        _ => {
+            for (i, j) in a.codes().into_iter().zip(b.codes()) {
+                table[i as usize * b.n() + j as usize] += 1;
+            }
+        }
+    }
+}
+
+/// The symmetrical uncertainty of two columns, with missing cells spread; 0 up to 1e-6.
+pub(crate) fn uncertainty(a: &Slots, b: &Slots, logs: &NLogN, table: &mut Vec<u32>) -> f64 {
+    if a.is_useless() || b.is_useless() {
+        return 0.0;
+    }
+    contingency(a, b, table);
+    let uncertainty = match a.lacks_values() || b.lacks_values() {
+        false => symmetrical_uncertainty(table, b.n(), |n| logs.of(n)),
+        true => {
+            let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
+            symmetrical_uncertainty(&spread, n_columns, real_n_log_n)
+        }
+    };
+    if uncertainty.abs() < SMALL { 0.0 } else { uncertainty }
+}
+
+/// Spreads rows without a value over the values: a row that lacks one of the two in proportion to
+/// how common the values of that column are, a row that lacks both in proportion to how often the
+/// values meet. If the values never meet, rows that lack both stay a value of their own.
+///
+/// Returns the table and its number of columns.
+fn spread_missing(
+    table: &[u32],
+    n_columns: usize,
+    a_has_missing: bool,
+    b_has_missing: bool,
+) -> (Vec<f64>, usize) {
+    // A last row and column for missing cells, also where there are none.
+    let (n_rows, width) = (table.len() / n_columns, n_columns + usize::from(!b_has_missing));
+    let height = n_rows + usize::from(!a_has_missing);
+    let mut cells = vec![0.0; height * width];
+    for (into, from) in cells.chunks_mut(width).zip(table.chunks(n_columns)) {
+        into.iter_mut().zip(from).for_each(|(into, &from)| *into = f64::from(from));
+    }
+    let counted = cells.clone();
+    let of_row: Vec<f64> = counted.chunks(width).map(|row| row.iter().sum()).collect();
+    let of_column: Vec<f64> =
+        (0..width).map(|j| counted.iter().skip(j).step_by(width).sum()).collect();
+    let n: f64 = of_row.iter().sum();
+    let (last_row, last_column) = (height - 1, width - 1);
+    for j in 0..last_column {
+        let lacking = counted[last_row * width + j];
+        if lacking > 0.0 {
+            for i in 0..last_row {
+                cells[i * width + j] += of_row[i] / (n - of_row[last_row]) * lacking;
+            }
+            cells[last_row * width + j] = 0.0;
+        }
+    }
+    for i in 0..last_row {
+        let lacking = counted[i * width + last_column];
+        if lacking > 0.0 {
+            for j in 0..last_column {
+                cells[i * width + j] += of_column[j] / (n - of_column[last_column]) * lacking;
+            }
+            cells[i * width + last_column] = 0.0;
+        }
+    }
+    let corner = last_row * width + last_column;
+    let lacking_both = counted[corner];
+    let n_whole = n - (of_row[last_row] + of_column[last_column] - lacking_both);
+    if lacking_both > 0.0 && n_whole > 0.0 {
+        for i in 0..last_row {
+            for j in 0..last_column {
+                cells[i * width + j] += counted[i * width + j] / n_whole * lacking_both;
+            }
+        }
+        cells[corner] = 0.0;
+    }
+    (cells, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn slots(codes: &[usize], n_slots: usize, rest: usize) -> Slots {
+        let mut slots = Slots::new(codes.len(), n_slots, false, rest);
+        for slot in (0..n_slots).filter(|&slot| slot != rest) {
+            slots.put(slot, (0..codes.len()).filter(|&row| codes[row] == slot));
+        }
+        slots
+    }
+
+    #[test]
+    fn a_row_lacking_one_value_is_spread_by_how_common_the_values_are() {
+        // Column a: x x x y ?, column b: 0 0 1 1 1. Of the four with a value, 3/4 are x.
+        let table = [2, 1, 0, 1, 0, 1];
+        let (cells, width) = spread_missing(&table, 2, true, false);
+        assert_eq!(width, 3);
+        assert_eq!(cells, [2.0, 1.75, 0.0, 0.0, 1.25, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_row_lacking_both_is_spread_by_how_often_the_values_meet() {
+        // Four whole rows, 2 + 1 + 0 + 1, and two without either.
+        let table = [2, 1, 0, 0, 1, 0, 0, 0, 2];
+        let (cells, _) = spread_missing(&table, 3, true, true);
+        assert_eq!(cells, [3.0, 1.5, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn values_that_never_meet_leave_rows_lacking_both_apart() {
+        let table = [0, 0, 1, 0, 0, 1, 1, 1, 2];
+        let (cells, _) = spread_missing(&table, 3, true, true);
+        assert_eq!(cells[8], 2.0);
+        // Each single gap of one row, halved.
+        assert_eq!(cells[..2], [1.0, 1.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn counting_bits_equals_counting_rows(
+            rows in prop::collection::vec((0usize..5, 0usize..40), 0..300),
+            of_a in 2usize..6, of_b in 2usize..41, rests in (0usize..5, 0usize..40),
+        ) {
+            let a: Vec<usize> = rows.iter().map(|&(a, _)| a % of_a).collect();
+            let b: Vec<usize> = rows.iter().map(|&(_, b)| b % of_b).collect();
+            let mut expected = vec![0; of_a * of_b];
+            a.iter().zip(&b).for_each(|(a, b)| expected[a * of_b + b] += 1);
+            let (a, b) = (slots(&a, of_a, rests.0 % of_a), slots(&b, of_b, rests.1 % of_b));
+            let mut table = Vec::new();
+            contingency(&a, &b, &mut table);
+            prop_assert_eq!(&table, &expected);
+        }
+
+        #[test]
+        fn spreading_keeps_the_number_of_rows(
+            table in prop::collection::vec(0u32..5, 12),
+        ) {
+            let (cells, _) = spread_missing(&table, 4, true, true);
+            let n: u32 = table.iter().sum();
+            let has_values = table[..8].iter().any(|&n| n > 0) && (0..11).any(|at| at % 4 < 3 && table[at] > 0);
+            prop_assume!(has_values);
+            prop_assert!((cells.iter().sum::<f64>() - f64::from(n)).abs() < 1e-9);
+        }
+    }
+}

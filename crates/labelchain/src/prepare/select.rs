@@ -1,0 +1,232 @@
+//! Which inputs tell a label apart: correlation-based feature selection (Hall 1999), as WEKA does it.
+//!
+//! A subset S of k inputs is worth
+//!
+//! ```text
+//! merit(S) = sum of r(f, class) over f in S / √(k + 2 · sum of r(f, g) over pairs in S)
+//! ```
+//!
+//! so inputs should each know the class and not repeat each other. r is the symmetrical uncertainty,
+//! with numeric inputs cut by [`mdl_cuts`](super::mdl_cuts). Best-first search looks for the subset
+//! of greatest merit, and what it left out is added where it tells more of the class than any chosen
+//! input tells of it.
+
+use std::rc::Rc;
+
+use super::columns::{Classes, Columns};
+use super::contingency::{Slots, uncertainty};
+use super::entropy::NLogN;
+use crate::seed::Seed;
+
+/// Correlation-based feature selection with WEKA's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cfs {
+    /// Of more inputs than this, so many are kept at random.
+    pub max_features: usize,
+}
+
+impl Default for Cfs {
+    fn default() -> Cfs {
+        Cfs { max_features: 300 }
+    }
+}
+
+/// Both the length of the list of subsets to look into and the number of fruitless looks in a row
+/// after which the search gives up.
+const PATIENCE: usize = 5;
+
+/// A subset is better if its merit is greater by more than this.
+const IMPROVEMENT: f64 = 1e-5;
+
+impl Cfs {
+    /// The inputs to learn a label from, ascending, given to which of `rows` it is relevant.
+    ///
+    /// Never empty unless there is nothing to choose from: where no input is any good, the search
+    /// ends with none, and WEKA then adds the first of those with greatest correlation unchecked.
+    /// The order of `rows` does not matter, and a row named twice counts once.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    pub fn select(
+        &self,
+        columns: &Columns,
+        rows: &[usize],
+        relevant: impl Fn(usize) -> bool,
+        seed: Seed,
+    ) -> Vec<usize> {
+        let classes = Classes::new(columns.n_rows(), rows, relevant);
+        let mut correlations = Correlations::new(columns, &classes);
+        let mut selected = search(&mut correlations);
+        add_locally_predictive(&mut selected, &mut correlations);
+        selected.sort_unstable();
+        if selected.len() > self.max_features {
+            seed.rng().shuffle(&mut selected);
+            selected.truncate(self.max_features);
+            selected.sort_unstable();
+        }
+        selected
+    }
+}
+
+/// Correlations in single precision, which is how WEKA keeps them: those with the class, and those
+/// between inputs as far as they were asked for.
+struct Correlations<'c> {
+    features: Vec<Slots>,
+    with_class: Vec<f32>,
+    with_all: Vec<Option<Vec<f32>>>,
+    logs: &'c NLogN,
+    table: Vec<u32>,
+}
+
+impl<'c> Correlations<'c> {
+    fn new(columns: &'c Columns, classes: &Classes) -> Correlations<'c> {
+        let features: Vec<Slots> =
+            (0..columns.n_features()).map(|at| columns.slots(at, classes)).collect();
+        let (class, logs, mut table) = (classes.slots(), columns.logs(), Vec::new());
+        let with_class =
+            features.iter().map(|f| uncertainty(f, &class, logs, &mut table) as f32).collect();
+        let with_all = features.iter().map(|_| None).collect();
+        Correlations { features, with_class, with_all, logs, table }
+    }
+
+    fn n_features(&self) -> usize {
+        self.features.len()
+    }
+
+    /// Of two inputs. Where they have nothing in common it is 1, not 0: an input that was not cut
+    /// counts as a repetition of any other.
+    fn pair(&mut self, f: usize, g: usize) -> f32 {
+        for (a, b) in [(f, g), (g, f)] {
+            if let Some(row) = &self.with_all[a] {
+                return row[b];
+            }
+        }
+        between(&self.features[f], &self.features[g], self.logs, &mut self.table)
+    }
+
+    /// Of an input with every other.
+    fn with_all(&mut self, g: usize) -> &[f32] {
+        let row = match self.with_all[g].take() {
+            Some(row) => row,
+            None => {
+                let features = &self.features;
+                (0..features.len())
+                    .map(|f| match &self.with_all[f] {
+                        Some(row) => row[g],
+                        // The later input first, as in WEKA, so that sums are rounded alike.
+                        None => between(
+                            &features[f.max(g)],
+                            &features[f.min(g)],
+                            self.logs,
+                            &mut self.table,
+                        ),
+                    })
+                    .collect()
+            }
+        };
+        self.with_all[g].insert(row)
+    }
+}
+
+fn between(f: &Slots, g: &Slots, logs: &NLogN, table: &mut Vec<u32>) -> f32 {
+    match uncertainty(f, g, logs, table) {
+        0.0 => 1.0,
+        uncertainty => uncertainty as f32,
+    }
+}
+
+/// A subset whose extensions have been looked at.
+struct Expanded {
+    is_member: Vec<bool>,
+    /// For each input, the sum of its correlations with the members.
+    with_members: Vec<f64>,
+    /// The sum of the members' correlations with the class.
+    with_class: f64,
+    /// k + 2 · the sum over pairs of members.
+    redundancy: f64,
+}
+
+/// A subset and one more input.
+#[derive(Clone)]
+struct Extension {
+    merit: f64,
+    of: Rc<Expanded>,
+    by: Option<usize>,
+}
+
+impl Expanded {
+    /// Sums of single-precision numbers above 1e-6 are exact in double precision as long as they
+    /// stay below 2048, so they may be taken in any order.
+    fn with(&self, by: usize, correlations: &mut Correlations<'_>) -> Expanded {
+        let redundancy = self.redundancy + 1.0 + 2.0 * self.with_members[by];
+        let with_class = self.with_class + f64::from(correlations.with_class[by]);
+        let row = correlations.with_all(by);
+        let with_members =
+            self.with_members.iter().zip(row).map(|(sum, &r)| sum + f64::from(r)).collect();
+        let mut is_member = self.is_member.clone();
+        is_member[by] = true;
+        Expanded { is_member, with_members, with_class, redundancy }
+    }
+
+    fn merit_with(&self, by: usize, correlations: &Correlations<'_>) -> f64 {
+        (self.with_class + f64::from(correlations.with_class[by]))
+            / (self.redundancy + 1.0 + 2.0 * self.with_members[by]).sqrt()
+    }
+}
+
+/// Best-first search from the empty set: extend the best subset of the list by every input, keep the
+/// best of all that were seen. A subset reached in two ways is listed twice.
+fn search(correlations: &mut Correlations<'_>) -> Vec<usize> {
+    let n = correlations.n_features();
+    let empty = Rc::new(Expanded {
+        is_member: vec![false; n],
+        with_members: vec![0.0; n],
+        with_class: 0.0,
+        redundancy: 0.0,
+    });
+    let mut best = Extension { merit: 0.0, of: empty, by: None };
+    let mut list = vec![best.clone()];
+    let mut n_stale = 0;
+    while n_stale < PATIENCE && !list.is_empty() {
+        let head = list.remove(0);
+        let subset = match head.by {
+            None => head.of,
+            Some(by) => Rc::new(head.of.with(by, correlations)),
+        };
+        n_stale += 1;
+        for by in (0..n).filter(|&by| !subset.is_member[by]) {
+            let merit = subset.merit_with(by, correlations);
+            // Below its equals, so that of these the first is looked at first.
+            let at = list.partition_point(|other| other.merit >= merit);
+            let extension = || Extension { merit, of: Rc::clone(&subset), by: Some(by) };
+            if at < PATIENCE {
+                list.truncate(PATIENCE - 1);
+                list.insert(at, extension());
+            }
+            if merit - best.merit > IMPROVEMENT {
+                best = extension();
+                n_stale = 0;
+            }
+        }
+    }
+    (0..n).filter(|&f| best.of.is_member[f] || best.by == Some(f)).collect()
+}
+
+/// Adds, by descending correlation with the class, each input that no chosen one is more correlated
+/// with than the class is.
+fn add_locally_predictive(selected: &mut Vec<usize>, correlations: &mut Correlations<'_>) {
+    let with_class = correlations.with_class.clone();
+    let mut candidates: Vec<usize> = (0..correlations.n_features()).collect();
+    candidates.retain(|f| !selected.contains(f));
+    // Stable: of equals the first comes first.
+    candidates.sort_by(|&f, &g| with_class[g].total_cmp(&with_class[f]));
+    for f in candidates {
+        // Correlations between inputs are never 0.
+        if with_class[f] <= 0.0 && !selected.is_empty() {
+            break;
+        }
+        if selected.iter().all(|&g| correlations.pair(g, f) <= with_class[f]) {
+            selected.push(f);
+        }
+    }
+}
