@@ -135,6 +135,17 @@ pub enum Error {
         name: String,
     },
 
+    /// A label order that does not name each label once.
+    #[error("order is not a permutation of {n_labels} labels: label {label} {problem}")]
+    NotAPermutation {
+        /// How many labels there are.
+        n_labels: usize,
+        /// The label concerned.
+        label: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+
     /// Fewer rows than the request needs.
     #[error("{purpose} needs at least {needed} rows; {found} given")]
     TooFewRows {

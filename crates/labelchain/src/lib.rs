@@ -29,6 +29,18 @@ pub mod error;
 pub mod seed;
 
 pub mod data;
+pub mod learner;
 pub mod prepare;
 
+pub mod model;
+
+pub mod chain;
+
+pub mod neighbourhood;
+mod product;
+
+pub mod ordering;
+
 pub mod loss;
+
+pub mod ensemble;

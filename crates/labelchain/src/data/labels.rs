@@ -1,8 +1,10 @@
 //! Which labels are relevant to which row, as packed bits, indexed by label and never by position
 //! in a chain.
 
+use serde::{Deserialize, Serialize};
+
 /// One label, by its place in the data set's label order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LabelId(pub usize);
 
 /// The relevant labels of many rows: one bit a cell.

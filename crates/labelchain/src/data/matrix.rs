@@ -50,6 +50,11 @@ impl Dense {
         self.n_rows += 1;
     }
 
+    /// All cells, row after row.
+    pub fn cells(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The cells of a row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.n_columns..(row + 1) * self.n_columns]
@@ -177,6 +182,25 @@ impl Matrix {
                 Matrix::Sparse(chosen)
             }
         }
+    }
+
+    /// The same table with each column multiplied by its factor.
+    pub(crate) fn scaled(&self, factors: &[f64]) -> Matrix {
+        let mut scaled = self.clone();
+        match &mut scaled {
+            Matrix::Dense(dense) if dense.n_columns > 0 => {
+                for row in dense.values.chunks_mut(dense.n_columns) {
+                    row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
+                }
+            }
+            Matrix::Dense(_) => {}
+            Matrix::Sparse(sparse) => {
+                for (value, &column) in sparse.values.iter_mut().zip(&sparse.columns) {
+                    *value *= factors[column as usize];
+                }
+            }
+        }
+        scaled
     }
 
     /// Bytes held.

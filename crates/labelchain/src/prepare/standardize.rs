@@ -1,5 +1,7 @@
 //! Numeric inputs brought to one scale, learned from training rows only.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::{AttributeKind, Dataset, Dense, Matrix, Sparse};
 use crate::error::{Error, Result};
 
@@ -13,7 +15,7 @@ const LARGEST: f64 = 1e100;
 ///
 /// An infinite cell, or one beyond 1e100, would make every other cell of its column 0 or NaN, so
 /// it is refused wherever it stands, with its row and column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     means: Vec<Option<f64>>,
     deviations: Vec<Option<f64>>,
@@ -50,6 +52,11 @@ impl Standardizer {
             deviations: only_numeric(&deviation),
             means: only_numeric(&|at| means[at]),
         })
+    }
+
+    /// Changes nothing.
+    pub(crate) fn none(n_features: usize) -> Standardizer {
+        Standardizer { means: vec![None; n_features], deviations: vec![None; n_features] }
     }
 
     /// The same rows with every numeric column standardized; nominal ones and missing cells stay.

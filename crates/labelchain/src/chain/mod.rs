@@ -1,0 +1,128 @@
+//! The greedy walk: ask the evidence about one label, write the answer down by label, tell the
+//! evidence what was decided. The order of the walk is somebody else's choice.
+
+mod order;
+mod retrained;
+
+pub use order::Order;
+pub use retrained::Retrained;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{LabelId, LabelMatrix};
+use crate::learner::{Block, Predictor, Trace};
+use crate::model::{ChainModel, Evidence};
+
+/// Decides every label in the given order (the paper's Algorithms 2 and 4).
+pub fn decide<E: Evidence>(mut evidence: E, order: &Order, mut write: impl FnMut(Step)) {
+    for label in order.iter() {
+        let support = evidence.support(label);
+        // Strictly greater: a tie leaves the label irrelevant (docs/conventions.md).
+        let relevant = support > 0.0;
+        write(Step { label, support, relevant });
+        evidence.observe(label, relevant);
+    }
+}
+
+/// One decision of a walk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The label decided.
+    pub label: LabelId,
+    /// log P(relevant) - log P(irrelevant), given what was decided before.
+    pub support: f64,
+    /// Whether it was decided to be relevant.
+    pub relevant: bool,
+}
+
+/// Chooses the order of the walk for each row.
+pub trait OrderPolicy: Send + Sync {
+    /// An order for each row of the block, with the local F1 that led to it where that is how.
+    fn orders(&self, block: &Block) -> Vec<Chosen<'_>>;
+}
+
+/// An order, and why.
+pub struct Chosen<'p> {
+    /// The order.
+    pub order: Cow<'p, Order>,
+    /// The quality of each label near the row, where the order follows from it.
+    pub local_f1: Option<Vec<f64>>,
+}
+
+/// A model walked in the orders of a policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Chain<M, P> {
+    /// What was trained, in no order.
+    pub model: M,
+    /// Who chooses the order.
+    pub policy: P,
+}
+
+impl<M: ChainModel, P: OrderPolicy> Predictor for Chain<M, P> {
+    fn predict_block(&self, block: &Block) -> LabelMatrix {
+        let scores = self.model.score(block);
+        let mut answers = LabelMatrix::empty(block.n_rows(), self.model.n_labels());
+        for (row, chosen) in self.policy.orders(block).iter().enumerate() {
+            decide(self.model.evidence(&scores, row), &chosen.order, |step| {
+                answers.set(row, step.label, step.relevant);
+            });
+        }
+        answers
+    }
+
+    fn trace_block(&self, block: &Block) -> Vec<Trace> {
+        let scores = self.model.score(block);
+        let orders = self.policy.orders(block).into_iter().enumerate();
+        orders
+            .map(|(row, chosen)| {
+                let n_labels = self.model.n_labels();
+                let mut trace = Trace::new(n_labels);
+                decide(self.model.evidence(&scores, row), &chosen.order, |step| {
+                    trace.support[step.label.0] = step.support;
+                    trace.decisions[step.label.0] = step.relevant;
+                });
+                trace.order = Some(chosen.order.iter().collect());
+                trace.local_f1 = chosen.local_f1;
+                trace
+            })
+            .collect()
+    }
+}
+
+/// A model asked about every label and told nothing: binary relevance.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Independent<M> {
+    /// What was trained.
+    pub model: M,
+}
+
+impl<M: ChainModel> Predictor for Independent<M> {
+    fn predict_block(&self, block: &Block) -> LabelMatrix {
+        let scores = self.model.score(block);
+        let mut answers = LabelMatrix::empty(block.n_rows(), self.model.n_labels());
+        for row in 0..block.n_rows() {
+            let evidence = self.model.evidence(&scores, row);
+            for label in answers.ids() {
+                answers.set(row, label, evidence.support(label) > 0.0);
+            }
+        }
+        answers
+    }
+
+    fn trace_block(&self, block: &Block) -> Vec<Trace> {
+        let scores = self.model.score(block);
+        (0..block.n_rows())
+            .map(|row| {
+                let evidence = self.model.evidence(&scores, row);
+                let mut trace = Trace::new(self.model.n_labels());
+                for label in 0..self.model.n_labels() {
+                    trace.support[label] = evidence.support(LabelId(label));
+                    trace.decisions[label] = trace.support[label] > 0.0;
+                }
+                trace
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,357 @@
+//! Many chains on random parts of the rows, each with an order of its own, and their vote.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::chain::{Chain, Independent, Order};
+use crate::data::split::{holdout, subsample};
+use crate::data::{Dataset, LabelId, LabelMatrix};
+use crate::error::{Error, Result};
+use crate::learner::{Block, Predictor, Trace};
+use crate::model::{ChainLearner, ChainModel};
+use crate::neighbourhood::Neighbourhood;
+use crate::ordering::LocalF1;
+use crate::prepare::Prepared;
+use crate::seed::Seed;
+
+/// How an ensemble is drawn.
+///
+/// | field | default | range | symbol |
+/// |---|---|---|---|
+/// | `n_members` | 20 | at least 1 | K |
+/// | `sample` | 0.66 | (0, 1] | share of the training rows of a member |
+/// | `fit_share` | 0.6 | (0, 1] | t: share of those to fit on; the rest validates |
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// K.
+    pub n_members: usize,
+    /// Share of the training rows of a member.
+    pub sample: f64,
+    /// t: share of those to fit on; the rest validates.
+    pub fit_share: f64,
+}
+
+impl Default for Sampling {
+    fn default() -> Sampling {
+        Sampling { n_members: 20, sample: 0.66, fit_share: 0.6 }
+    }
+}
+
+/// Who chooses the orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Strategy {
+    /// Nobody: labels are decided independently.
+    BinaryRelevance,
+    /// Chance, once for each member.
+    RandomOrder,
+    /// The user, for all members.
+    GivenOrder(Order),
+    /// The quality of each label near the row, with this β.
+    LocalF1 {
+        /// β: how fast memberships fall with squared distance.
+        decay: f64,
+    },
+}
+
+/// A trained model that has no order yet. Its draws are named by the member and not by the
+/// strategy, so strategies can share it.
+pub struct Candidate<M> {
+    model: Arc<M>,
+    order: Order,
+    fitting: Vec<usize>,
+    validation: Vec<usize>,
+}
+
+impl Sampling {
+    /// Trains K models, each on its own rows.
+    pub fn candidates<B: ChainLearner>(
+        &self,
+        base: &B,
+        train: &Prepared,
+        seed: Seed,
+    ) -> Result<Vec<Candidate<B::Model>>> {
+        if self.n_members == 0 {
+            let (name, value) = ("members", "0".into());
+            return Err(Error::Setting { name, value, accepted: "at least 1" });
+        }
+        let candidate = |member: usize| {
+            let seed = seed.child("member", member);
+            let drawn = subsample(train.data().n_rows(), self.sample, seed)?;
+            let cut = holdout(drawn.len(), self.fit_share, seed)?;
+            let of =
+                |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect::<Vec<_>>();
+            let (fitting, validation) = (of(cut.train), of(cut.test));
+            let model = Arc::new(base.fit(train, &fitting, seed)?);
+            let order = Order::random(train.data().n_labels(), seed.child("order", 0));
+            Ok(Candidate { model, order, fitting, validation })
+        };
+        (0..self.n_members).into_par_iter().map(candidate).collect()
+    }
+}
+
+/// A model with its way of choosing orders.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Walker<M> {
+    Independent(Independent<M>),
+    Fixed(Chain<M, Order>),
+    Local(Chain<M, LocalF1>),
+}
+
+/// One voter, and the rows it learned from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Member<M> {
+    walker: Walker<Arc<M>>,
+    /// Rows it was fitted on.
+    pub fitting: Vec<usize>,
+    /// Rows it was validated on.
+    pub validation: Vec<usize>,
+}
+
+/// Members and their vote.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ensemble<M> {
+    members: Vec<Member<M>>,
+    n_labels: usize,
+}
+
+impl<M: ChainModel> Ensemble<M> {
+    /// Gives every candidate its way of choosing orders.
+    pub fn plan(
+        strategy: &Strategy,
+        candidates: &[Candidate<M>],
+        train: &Prepared,
+    ) -> Result<Ensemble<M>> {
+        let member = |candidate: &Candidate<M>| {
+            let model = Arc::clone(&candidate.model);
+            let walker = match strategy {
+                Strategy::BinaryRelevance => Walker::Independent(Independent { model }),
+                Strategy::RandomOrder => {
+                    Walker::Fixed(Chain { model, policy: candidate.order.clone() })
+                }
+                Strategy::GivenOrder(order) => {
+                    Walker::Fixed(Chain { model, policy: order.clone() })
+                }
+                Strategy::LocalF1 { decay } => {
+                    let policy = candidate.local_f1(*decay, train)?;
+                    Walker::Local(Chain { model, policy })
+                }
+            };
+            let (fitting, validation) = (candidate.fitting.clone(), candidate.validation.clone());
+            Ok(Member { walker, fitting, validation })
+        };
+        let members = candidates.par_iter().map(member).collect::<Result<Vec<_>>>()?;
+        Ok(Ensemble { members, n_labels: train.data().n_labels() })
+    }
+
+    /// The members, in the order they were drawn.
+    pub fn members(&self) -> &[Member<M>] {
+        &self.members
+    }
+
+    /// How many labels.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// Whether members look for neighbours among the training rows.
+    pub fn needs_neighbourhood(&self) -> bool {
+        self.members.iter().any(|member| matches!(member.walker, Walker::Local(_)))
+    }
+
+    /// How many members say each label of each standardized row is relevant, row by row.
+    pub fn votes(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<u32>> {
+        let n_labels = self.n_labels;
+        let mut votes = vec![0u32; rows.n_rows() * n_labels];
+        for (start, block) in blocks(rows, near)? {
+            let answers: Vec<LabelMatrix> =
+                self.members.par_iter().map(|member| member.predict_block(&block.view())).collect();
+            for answer in answers {
+                for row in 0..answer.n_rows() {
+                    for label in answer.relevant(row) {
+                        votes[(start + row) * n_labels + label.0] += 1;
+                    }
+                }
+            }
+        }
+        Ok(votes)
+    }
+
+    /// The labels that strictly more than half of the members say are relevant.
+    pub fn decide(&self, votes: &[u32]) -> LabelMatrix {
+        let n_labels = self.n_labels.max(1);
+        let mut answers = LabelMatrix::empty(votes.len() / n_labels, self.n_labels);
+        for (at, &count) in votes.iter().enumerate() {
+            let relevant = 2 * count as usize > self.members.len();
+            answers.set(at / n_labels, LabelId(at % n_labels), relevant);
+        }
+        answers
+    }
+
+    /// How each member decided each row: traces by row, then by member.
+    pub fn trace(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<Vec<Trace>>> {
+        let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
+        for (start, block) in blocks(rows, near)? {
+            let traces: Vec<Vec<Trace>> =
+                self.members.par_iter().map(|member| member.trace_block(&block.view())).collect();
+            for of_member in traces {
+                let places = by_row[start..].iter_mut();
+                places.zip(of_member).for_each(|(row, trace)| row.push(trace));
+            }
+        }
+        Ok(by_row)
+    }
+}
+
+impl<M: ChainModel> Candidate<M> {
+    fn local_f1(&self, decay: f64, train: &Prepared) -> Result<LocalF1> {
+        if self.validation.is_empty() {
+            return Err(Error::TooFewRows {
+                needed: 1,
+                found: 0,
+                purpose: "choosing orders by local F1: the validation part of a member".into(),
+            });
+        }
+        if !(decay > 0.0 && decay.is_finite()) {
+            let (name, value) = ("decay", decay.to_string());
+            return Err(Error::Setting { name, value, accepted: "above 0" });
+        }
+        let features = train.data().features();
+        let block = Block { features, rows: &self.validation, distances: None };
+        let said = Independent { model: Arc::clone(&self.model) }.predict_block(&block);
+        Ok(LocalF1::new(decay, &self.validation, &said, train.data().labels()))
+    }
+}
+
+impl<M: ChainModel> Member<M> {
+    /// The model, as it was trained.
+    pub fn model(&self) -> &M {
+        match &self.walker {
+            Walker::Independent(independent) => &independent.model,
+            Walker::Fixed(chain) => &chain.model,
+            Walker::Local(chain) => &chain.model,
+        }
+    }
+
+    /// Its order, where it is the same for every row.
+    pub fn order(&self) -> Option<&Order> {
+        match &self.walker {
+            Walker::Fixed(chain) => Some(&chain.policy),
+            _ => None,
+        }
+    }
+
+    fn predictor(&self) -> &dyn Predictor {
+        match &self.walker {
+            Walker::Independent(independent) => independent,
+            Walker::Fixed(chain) => chain,
+            Walker::Local(chain) => chain,
+        }
+    }
+
+    fn predict_block(&self, block: &Block) -> LabelMatrix {
+        self.predictor().predict_block(block)
+    }
+
+    fn trace_block(&self, block: &Block) -> Vec<Trace> {
+        self.predictor().trace_block(block)
+    }
+}
+
+/// A few rows at a time, with their distances.
+struct Rows<'d> {
+    data: &'d Dataset,
+    rows: Vec<usize>,
+    distances: Option<Vec<f64>>,
+}
+
+impl Rows<'_> {
+    fn view(&self) -> Block<'_> {
+        Block {
+            features: self.data.features(),
+            rows: &self.rows,
+            distances: self.distances.as_deref(),
+        }
+    }
+}
+
+/// Cuts rows into blocks, so that distances to all training rows fit in memory. The cuts depend on
+/// nothing but row numbers, so results do not depend on threads.
+fn blocks<'d>(data: &'d Dataset, near: Option<&Neighbourhood>) -> Result<Vec<(usize, Rows<'d>)>> {
+    const LENGTH: usize = 256;
+    let starts = (0..data.n_rows()).step_by(LENGTH);
+    let block = |start: usize| {
+        let rows: Vec<usize> = (start..data.n_rows().min(start + LENGTH)).collect();
+        let distances = near.map(|near| near.distances(&data.select(&rows))).transpose()?;
+        Ok((start, Rows { data, rows, distances }))
+    };
+    starts.map(block).collect()
+}
+
+/// β of least macro-F1 loss over three plain folds of the training set, ties to the smaller one
+/// (methods 3.2). Each fold's members are trained and scored once; only the orders change.
+pub fn tune_decay<B: ChainLearner>(
+    sampling: &Sampling,
+    base: &B,
+    train: &Dataset,
+    prepared: &Prepared,
+    seed: Seed,
+) -> Result<f64> {
+    use crate::data::split::folds;
+    use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
+    const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
+    let seed = seed.child("tune", 0);
+    let cut = folds(train.n_rows(), 3, seed)?;
+    let mut sums = [0.0; DECAYS.len()];
+    for fold in 0..3 {
+        let fitted =
+            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?;
+        let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
+        let candidates = sampling.candidates(base, &fitted, seed.child("fold", fold))?;
+        let near = Neighbourhood::new(fitted.data())?;
+        let first = Ensemble::plan(&Strategy::LocalF1 { decay: DECAYS[0] }, &candidates, &fitted)?;
+        let losses = DECAYS.par_iter().map(|&decay| {
+            let ensemble = first.with_decay(decay);
+            let answers = ensemble.decide(&ensemble.votes(&tested, Some(&near))?);
+            let losses = Losses::between(tested.labels(), &answers, Undefined::Paper)?;
+            Ok(losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap_or(0.0))
+        });
+        let losses: Vec<f64> = losses.collect::<Result<_>>()?;
+        sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+    }
+    let mut best = 0;
+    for at in 1..DECAYS.len() {
+        if sums[at] < sums[best] {
+            best = at;
+        }
+    }
+    Ok(DECAYS[best])
+}
+
+impl<M: ChainModel> Ensemble<M> {
+    /// The same members under another β.
+    fn with_decay(&self, decay: f64) -> Ensemble<M> {
+        let member = |member: &Member<M>| {
+            let walker = match &member.walker {
+                Walker::Local(chain) => {
+                    let policy = chain.policy.with_decay(decay);
+                    Walker::Local(Chain { model: Arc::clone(&chain.model), policy })
+                }
+                Walker::Fixed(chain) => Walker::Fixed(Chain {
+                    model: Arc::clone(&chain.model),
+                    policy: chain.policy.clone(),
+                }),
+                Walker::Independent(independent) => {
+                    Walker::Independent(Independent { model: Arc::clone(&independent.model) })
+                }
+            };
+            Member {
+                walker,
+                fitting: member.fitting.clone(),
+                validation: member.validation.clone(),
+            }
+        };
+        Ensemble { members: self.members.iter().map(member).collect(), n_labels: self.n_labels }
+    }
+}

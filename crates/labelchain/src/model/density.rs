@@ -1,0 +1,232 @@
+//! How likely a cell is if the label is relevant, against if it is not.
+
+use serde::{Deserialize, Serialize};
+
+/// Counts, sums and sums of squares of the cells of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Moments {
+    pub(super) n: f64,
+    pub(super) sum: f64,
+    pub(super) squares: f64,
+}
+
+impl Moments {
+    pub(super) fn add(&mut self, n: f64, value: f64) {
+        self.n += n;
+        self.sum += n * value;
+        self.squares += n * value * value;
+    }
+
+    pub(super) fn less(&self, other: &Moments) -> Moments {
+        Moments {
+            n: self.n - other.n,
+            sum: self.sum - other.sum,
+            squares: self.squares - other.squares,
+        }
+    }
+}
+
+/// A normal distribution, estimated as WEKA does: divisor n, and never narrower than a sixth of
+/// the column's precision.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Normal {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+}
+
+impl Normal {
+    pub(super) fn estimate(moments: &Moments, precision: f64) -> Normal {
+        let narrowest = precision / 6.0;
+        if moments.n == 0.0 {
+            return Normal { mean: 0.0, deviation: narrowest };
+        }
+        let mean = moments.sum / moments.n;
+        let deviation = ((moments.squares - mean * moments.sum).abs() / moments.n).sqrt();
+        // At 1e-10 and below there is no idea of scale yet.
+        let deviation = if deviation > 1e-10 { deviation.max(narrowest) } else { narrowest };
+        Normal { mean, deviation }
+    }
+
+    /// log density, up to the constant that both classes share.
+    fn log_density(&self, value: f64) -> f64 {
+        let z = (value - self.mean) / self.deviation;
+        -0.5 * z * z - self.deviation.ln()
+    }
+
+    /// log of the mass of the interval of width `precision` around `value`, at least log 1e-75.
+    ///
+    /// Taken in the tail where it does not cancel: WEKA subtracts two numbers that both round to 1
+    /// more than about 8 deviations above the mean.
+    fn log_mass(&self, value: f64, precision: f64) -> f64 {
+        let scaled = |x: f64| x / (self.deviation * std::f64::consts::SQRT_2);
+        let low = scaled(value - self.mean - precision / 2.0);
+        let high = scaled(value - self.mean + precision / 2.0);
+        let mass = if low > 0.0 {
+            libm::erfc(low) - libm::erfc(high)
+        } else if high < 0.0 {
+            libm::erfc(-high) - libm::erfc(-low)
+        } else {
+            libm::erf(high) - libm::erf(low)
+        };
+        (0.5 * mass).max(1e-75).ln()
+    }
+}
+
+/// The nearest multiple of the precision, ties to even.
+pub(super) fn rounded(value: f64, precision: f64) -> f64 {
+    (value / precision).round_ties_even() * precision
+}
+
+/// What one cell says about one label: log P(cell | relevant) - log P(cell | irrelevant).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Factor {
+    /// Two normal densities.
+    Density { irrelevant: Normal, relevant: Normal },
+    /// Two interval masses of the rounded cell, tabulated over the multiples of the precision that
+    /// training rows showed.
+    Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
+    /// One number for each named value.
+    Category(Vec<f64>),
+}
+
+impl Factor {
+    /// A longer table would cost more to make than it saves.
+    const LONGEST_TABLE: f64 = 256.0;
+
+    pub(super) fn mass(
+        irrelevant: Normal,
+        relevant: Normal,
+        precision: f64,
+        range: (f64, f64),
+    ) -> Factor {
+        let [first, last] = [range.0, range.1].map(|end| (end / precision).round_ties_even());
+        let mut factor = Factor::Mass { irrelevant, relevant, precision, first, table: Vec::new() };
+        if last - first < Factor::LONGEST_TABLE {
+            let steps = (0..=(last - first) as usize).map(|step| first + step as f64);
+            let made = steps.map(|multiple| factor.log_odds(multiple * precision)).collect();
+            if let Factor::Mass { table, .. } = &mut factor {
+                *table = made;
+            }
+        }
+        factor
+    }
+
+    /// Laplace over the named values: (count + 1) / (total + values), for both classes.
+    pub(super) fn category(irrelevant: &[f64], relevant: &[f64]) -> Factor {
+        let n_values = relevant.len() as f64;
+        let total = |counts: &[f64]| counts.iter().sum::<f64>() + n_values;
+        let constant = total(irrelevant).ln() - total(relevant).ln();
+        let log_odds = |(no, yes): (&f64, &f64)| (yes + 1.0).ln() - (no + 1.0).ln() + constant;
+        Factor::Category(irrelevant.iter().zip(relevant).map(log_odds).collect())
+    }
+
+    /// For a cell that is not missing. A named value never seen says nothing.
+    pub(super) fn log_odds(&self, value: f64) -> f64 {
+        match self {
+            Factor::Density { irrelevant, relevant } => {
+                relevant.log_density(value) - irrelevant.log_density(value)
+            }
+            Factor::Mass { irrelevant, relevant, precision, first, table } => {
+                let multiple = (value / precision).round_ties_even();
+                let known = multiple - first;
+                if known >= 0.0 && known < table.len() as f64 {
+                    return table[known as usize];
+                }
+                let value = multiple * precision;
+                relevant.log_mass(value, *precision) - irrelevant.log_mass(value, *precision)
+            }
+            Factor::Category(log_odds) => log_odds.get(value as usize).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Adds the log-odds of each cell to its sum; missing cells (NaN) add nothing.
+    pub(super) fn add_all(&self, cells: &[f64], any_missing: bool, sums: &mut [f64]) {
+        match self {
+            Factor::Density { irrelevant: no, relevant: yes } if !any_missing => {
+                // The two quotients of `log_density`, with divisions taken out of the loop.
+                let scale = std::f64::consts::FRAC_1_SQRT_2;
+                let (no_scale, yes_scale) = (scale / no.deviation, scale / yes.deviation);
+                let constant = no.deviation.ln() - yes.deviation.ln();
+                for (sum, &cell) in sums.iter_mut().zip(cells) {
+                    let no_z = (cell - no.mean) * no_scale;
+                    let yes_z = (cell - yes.mean) * yes_scale;
+                    *sum += no_z * no_z - yes_z * yes_z + constant;
+                }
+            }
+            _ => {
+                for (sum, &cell) in sums.iter_mut().zip(cells) {
+                    if !cell.is_nan() {
+                        *sum += self.log_odds(cell);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moments(values: &[f64]) -> Moments {
+        let mut moments = Moments::default();
+        values.iter().for_each(|&value| moments.add(1.0, value));
+        moments
+    }
+
+    #[test]
+    fn normals_have_wekas_moments_and_floor() {
+        // Mean 2, deviation with divisor n: sqrt(2/3).
+        let normal = Normal::estimate(&moments(&[1.0, 2.0, 3.0]), 1.0);
+        assert_eq!(normal, Normal { mean: 2.0, deviation: (2.0f64 / 3.0).sqrt() });
+        assert_eq!(Normal::estimate(&moments(&[5.0, 5.0]), 0.6).deviation, 0.6 / 6.0);
+        assert_eq!(
+            Normal::estimate(&moments(&[]), 0.6),
+            Normal { mean: 0.0, deviation: 0.6 / 6.0 }
+        );
+    }
+
+    #[test]
+    fn a_mass_is_exact_near_and_far() {
+        let standard = Normal { mean: 0.0, deviation: 1.0 };
+        // P(-0.5 < Z < 0.5) = 0.38292492254802624.
+        assert!((standard.log_mass(0.0, 1.0).exp() - 0.382_924_922_548_026_24).abs() < 1e-15);
+        // Symmetric, ten deviations out, where 1 - 1 would be 0: P(9.5 < Z < 10.5) = 1.0494515e-21.
+        assert_eq!(standard.log_mass(10.0, 1.0), standard.log_mass(-10.0, 1.0));
+        assert!(
+            (standard.log_mass(10.0, 1.0).exp() / 1.049_451_507_536_260_7e-21 - 1.0).abs() < 1e-9
+        );
+        assert_eq!(standard.log_mass(100.0, 1.0), 1e-75f64.ln());
+    }
+
+    #[test]
+    fn tables_and_loops_equal_the_formula() {
+        let (no, yes) =
+            (Normal { mean: 0.0, deviation: 1.0 }, Normal { mean: 1.0, deviation: 2.0 });
+        let tabled = Factor::mass(no, yes, 0.5, (-2.0, 2.0));
+        let plain = Factor::Mass {
+            irrelevant: no,
+            relevant: yes,
+            precision: 0.5,
+            first: 0.0,
+            table: vec![],
+        };
+        let density = Factor::Density { irrelevant: no, relevant: yes };
+        for step in -60..60 {
+            let cell = f64::from(step) / 10.0;
+            assert_eq!(tabled.log_odds(cell), plain.log_odds(cell), "{cell}");
+            let mut sum = [0.0];
+            density.add_all(&[cell], false, &mut sum);
+            assert!((sum[0] - density.log_odds(cell)).abs() < 1e-12, "{cell}");
+        }
+    }
+
+    #[test]
+    fn categories_are_smoothed_by_laplace() {
+        // Relevant 3 of 4: (3 + 1)/(4 + 2); irrelevant 0 of 1: (0 + 1)/(1 + 2).
+        let factor = Factor::category(&[1.0, 0.0], &[1.0, 3.0]);
+        let expected = (4.0f64 / 6.0).ln() - (1.0f64 / 3.0).ln();
+        assert!((factor.log_odds(1.0) - expected).abs() < 1e-15);
+        assert_eq!(factor.log_odds(7.0), 0.0);
+    }
+}

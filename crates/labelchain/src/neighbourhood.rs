@@ -1,0 +1,159 @@
+//! Squared distances from rows to be labelled to every training row.
+//!
+//! One block of distances serves all members, whose rows are all among the training rows. Nominal
+//! inputs add 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2, the
+//! expected squared difference of two independent standardized values (methods 2).
+
+use crate::data::{AttributeKind, Dataset, Matrix};
+use crate::error::Result;
+use crate::prepare::one_hot;
+use crate::product::times_transposed;
+
+/// Standardized training rows, laid out for distances.
+pub struct Neighbourhood {
+    data: Dataset,
+    /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
+    /// apart; none where a cell is missing, and then no product will do.
+    wide: Option<Wide>,
+}
+
+struct Wide {
+    features: Matrix,
+    lengths: Vec<f64>,
+}
+
+impl Neighbourhood {
+    /// Lays out the rows of `data`.
+    pub fn new(data: &Dataset) -> Result<Neighbourhood> {
+        Ok(Neighbourhood { data: data.clone(), wide: Wide::new(data)? })
+    }
+
+    /// How many training rows.
+    pub fn n_rows(&self) -> usize {
+        self.data.n_rows()
+    }
+
+    /// The squared distance of every row of `queries`, which are standardized alike, to every
+    /// training row; row by row.
+    pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
+        match (&self.wide, Wide::new(queries)?) {
+            (Some(train), Some(queries)) => Ok(queries.distances(train)),
+            _ => Ok(self.plain_distances(queries)),
+        }
+    }
+
+    /// Term by term, missing cells included.
+    fn plain_distances(&self, queries: &Dataset) -> Vec<f64> {
+        let kinds: Vec<&AttributeKind> = self.data.attributes().iter().map(|a| &a.kind).collect();
+        let mut distances = Vec::with_capacity(queries.n_rows() * self.n_rows());
+        for query in 0..queries.n_rows() {
+            for row in 0..self.n_rows() {
+                let term = |column: usize| {
+                    let x = queries.features().get(query, column);
+                    let v = self.data.features().get(row, column);
+                    match (kinds[column], x.is_nan() || v.is_nan()) {
+                        (AttributeKind::Numeric, true) => 2.0,
+                        (AttributeKind::Numeric, false) => (x - v) * (x - v),
+                        (AttributeKind::Nominal(_), missing) => {
+                            f64::from(u8::from(missing || x != v))
+                        }
+                    }
+                };
+                distances.push((0..kinds.len()).map(term).sum());
+            }
+        }
+        distances
+    }
+}
+
+impl Wide {
+    /// None where a cell is missing.
+    fn new(data: &Dataset) -> Result<Option<Wide>> {
+        let cells = |row| data.features().entries(row);
+        if (0..data.n_rows()).any(|row| cells(row).any(|(_, value)| value.is_nan())) {
+            return Ok(None);
+        }
+        let mut scale = Vec::new();
+        for attribute in data.attributes() {
+            match attribute.values().map_or(1, <[String]>::len) {
+                n if n > 2 => scale.extend(std::iter::repeat_n(std::f64::consts::FRAC_1_SQRT_2, n)),
+                _ => scale.push(1.0),
+            }
+        }
+        let features = one_hot(data)?.features().scaled(&scale);
+        let length = |row| features.entries(row).map(|(_, x)| x * x).sum();
+        let lengths = (0..features.n_rows()).map(length).collect();
+        Ok(Some(Wide { features, lengths }))
+    }
+
+    /// |x|² + |v|² - 2 x·v, negatives cut to 0.
+    fn distances(&self, train: &Wide) -> Vec<f64> {
+        let (n, m) = (self.lengths.len(), train.lengths.len());
+        let mut distances = match (&self.features, &train.features) {
+            (Matrix::Dense(a), Matrix::Dense(b)) => {
+                times_transposed(a.cells(), b.cells(), n, m, self.features.n_columns())
+            }
+            _ => self.sparse_products(train),
+        };
+        if m > 0 {
+            for (row, &length) in distances.chunks_mut(m).zip(&self.lengths) {
+                for (distance, &other) in row.iter_mut().zip(&train.lengths) {
+                    *distance = (length + other - 2.0 * *distance).max(0.0);
+                }
+            }
+        }
+        distances
+    }
+
+    /// x·v over the stored cells of v, with x spread out.
+    fn sparse_products(&self, train: &Wide) -> Vec<f64> {
+        let mut products = Vec::with_capacity(self.lengths.len() * train.lengths.len());
+        let mut spread = vec![0.0; self.features.n_columns()];
+        for query in 0..self.lengths.len() {
+            self.features.entries(query).for_each(|(column, x)| spread[column] = x);
+            for row in 0..train.lengths.len() {
+                products.push(train.features.entries(row).map(|(at, v)| spread[at] * v).sum());
+            }
+            self.features.entries(query).for_each(|(column, _)| spread[column] = 0.0);
+        }
+        products
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{ReadOptions, parse};
+
+    fn read(rows: &str) -> Dataset {
+        let header = "@relation 't: -C -1'\n@attribute x numeric\n@attribute c {r,g,b}\n\
+                      @attribute y {no,yes}\n@attribute a {0,1}\n@data\n";
+        let text = format!("{header}{rows}");
+        parse("t.arff".as_ref(), text.as_bytes(), &ReadOptions::default())
+            .unwrap()
+            .into_rows()
+            .unwrap()
+    }
+
+    #[test]
+    fn distances_are_sums_of_squares_and_mismatches() {
+        // From (1, g, yes): to (3, g, no) 4 + 0 + 1; to (1, b, yes) 0 + 1 + 0; to itself 0.
+        let dense = "3,g,no,0\n1,b,yes,0\n1,g,yes,0\n";
+        let sparse = "{0 3,1 g}\n{0 1,1 b,2 yes}\n{0 1,1 g,2 yes}\n";
+        for rows in [dense, sparse] {
+            let train = Neighbourhood::new(&read(rows)).unwrap();
+            let found = train.distances(&read(rows).select(&[2])).unwrap();
+            for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
+                assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+            }
+            assert_eq!(train.plain_distances(&read(rows).select(&[2])), [5.0, 1.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn a_missing_cell_costs_two_or_one() {
+        let train = Neighbourhood::new(&read("3,g,no,0\n")).unwrap();
+        assert_eq!(train.distances(&read("?,?,no,0\n")).unwrap(), [3.0]);
+        assert_eq!(train.distances(&read("3,g,?,0\n")).unwrap(), [1.0]);
+    }
+}

@@ -1,0 +1,115 @@
+//! A training set made ready once for all members and labels.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cfs, Columns, Standardizer, Undersampling};
+use crate::data::{Dataset, LabelId, Matrix};
+use crate::error::Result;
+use crate::seed::Seed;
+
+/// What is done for each label on its own, before its model is fitted (methods 9).
+///
+/// | field | default | meaning |
+/// |---|---|---|
+/// | `undersampling` | 20 | majority rows kept per minority row |
+/// | `selection` | CFS, at most 300 | which inputs the label looks at; all of them if none |
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preparation {
+    /// Majority rows kept per minority row.
+    pub undersampling: Undersampling,
+    /// Which inputs the label looks at; all of them if none.
+    pub selection: Option<Cfs>,
+}
+
+impl Default for Preparation {
+    fn default() -> Preparation {
+        Preparation { undersampling: Undersampling::default(), selection: Some(Cfs::default()) }
+    }
+}
+
+/// The rows and features one label learns from, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelView {
+    /// Rows of the training set.
+    pub rows: Vec<usize>,
+    /// Inputs.
+    pub features: Vec<usize>,
+}
+
+/// A standardized training set with what all members share.
+pub struct Prepared {
+    standardizer: Standardizer,
+    data: Dataset,
+    columns: Columns,
+    zero: Vec<f64>,
+}
+
+impl Prepared {
+    /// Standardizes the rows by their own moments and lays out their columns.
+    pub fn new(train: &Dataset) -> Result<Prepared> {
+        Prepared::with(Standardizer::fit(train)?, train)
+    }
+
+    /// The same with moments learned elsewhere: tuning folds keep those of the whole training set.
+    pub fn with(standardizer: Standardizer, train: &Dataset) -> Result<Prepared> {
+        let data = standardizer.apply(train)?;
+        let columns = Columns::new(&data);
+        let zero = match data.features() {
+            Matrix::Dense(_) => vec![0.0; data.n_features()],
+            Matrix::Sparse(_) => standardizer.offset().iter().map(|offset| -offset).collect(),
+        };
+        Ok(Prepared { standardizer, data, columns, zero })
+    }
+
+    /// Rows that are standardized already, or need no scale.
+    pub fn as_is(train: &Dataset) -> Prepared {
+        Prepared {
+            standardizer: Standardizer::none(train.n_features()),
+            data: train.clone(),
+            columns: Columns::new(train),
+            zero: vec![0.0; train.n_features()],
+        }
+    }
+
+    /// How the inputs were brought to one scale.
+    pub fn standardizer(&self) -> &Standardizer {
+        &self.standardizer
+    }
+
+    /// The standardized rows.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// What a cell means that a sparse row leaves out: the standardized zero of a numeric column,
+    /// the first value of a nominal one. Stored cells of sparse rows lack the same amount.
+    pub fn zero(&self) -> &[f64] {
+        &self.zero
+    }
+
+    /// The rows and features that a label learns from, out of `rows`.
+    pub fn view(&self, how: &Preparation, rows: &[usize], label: LabelId, seed: Seed) -> LabelView {
+        let relevant = |row| self.data.labels().get(row, label);
+        let rows = how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
+        let features = match how.selection {
+            None => (0..self.data.n_features()).collect(),
+            Some(cfs) => cfs.select(&self.columns, &rows, relevant, seed.child("select", label.0)),
+        };
+        LabelView { rows, features }
+    }
+
+    /// The different values of a numeric column on the rows named: how many, the least, the greatest.
+    pub fn spread(&self, column: usize, rows: &[usize]) -> (usize, f64, f64) {
+        let tallies = self.columns.tallies(column, rows, |_| false);
+        let end = |tally: Option<&super::Tally>| tally.map_or(0.0, |tally| tally.value);
+        let zero = self.zero[column];
+        (tallies.len(), end(tallies.first()) + zero, end(tallies.last()) + zero)
+    }
+
+    /// Fills `cells` with one column of the rows named, what sparse rows leave out included.
+    pub fn gather(&self, column: usize, rows: &[usize], cells: &mut Vec<f64>) {
+        let zero = self.zero[column];
+        cells.clear();
+        cells.extend(rows.iter().map(|&row| self.data.features().get(row, column) + zero));
+    }
+}
