@@ -56,25 +56,18 @@ pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f6
 /// not be tried, only counted.
 fn runs(tallies: impl Iterator<Item = Tally>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let (mut before, mut n_values, mut class_before) = ([0; 2], 0, None);
-    for tally in tallies.filter(|tally| tally.counts != [0, 0]) {
-        let class = match tally.counts {
-            [_, 0] => Some(false),
-            [0, _] => Some(true),
-            _ => None,
-        };
+    let (mut before, mut n_values, mut classes_before) = ([0; 2], 0, 0);
+    for Tally { value, counts } in tallies {
+        // Bit 0 for irrelevant rows, bit 1 for relevant ones.
+        let classes = u8::from(counts[0] > 0) | u8::from(counts[1] > 0) << 1;
         match runs.last_mut() {
-            Some(run) if class.is_some() && class == class_before => run.last = tally.value,
-            _ => runs.push(Run {
-                first: tally.value,
-                last: tally.value,
-                before,
-                n_values_before: n_values,
-            }),
+            _ if classes == 0 => continue,
+            Some(run) if classes == classes_before && classes != 3 => run.last = value,
+            _ => runs.push(Run { first: value, last: value, before, n_values_before: n_values }),
         }
-        before = [before[0] + tally.counts[0], before[1] + tally.counts[1]];
+        before = [before[0] + counts[0], before[1] + counts[1]];
         n_values += 1;
-        class_before = class;
+        classes_before = classes;
     }
     runs.push(Run { first: f64::NAN, last: f64::NAN, before, n_values_before: n_values });
     runs
