@@ -91,11 +91,10 @@ impl Classes {
         for &row in rows {
             classes.of_row[row] = u8::from(relevant(row));
         }
-        let mut n_before = 0;
-        for (row, &class) in classes.of_row.iter().enumerate().filter(|(_, c)| **c != ABSENT) {
-            classes.place[row] = n_before;
-            n_before += 1;
-            classes.counts[class as usize] += 1;
+        let here = classes.of_row.iter().enumerate().filter(|(_, class)| **class != ABSENT);
+        for (n_before, (row, &class)) in here.enumerate() {
+            classes.place[row] = n_before as u32;
+            classes.counts[usize::from(class)] += 1;
             classes.rows[row / 64] |= 1 << (row % 64);
             classes.relevant[row / 64] |= u64::from(class) << (row % 64);
         }
