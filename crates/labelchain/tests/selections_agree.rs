@@ -34,9 +34,12 @@ fn label(data: &Dataset, name: &str) -> LabelId {
     LabelId(data.label_names().iter().position(|other| other == name).unwrap())
 }
 
-/// For every set: its labels, each with the features WEKA selects.
-fn selections() -> Vec<(String, Vec<(String, Vec<usize>)>)> {
-    let mut sets: Vec<(String, Vec<(String, Vec<usize>)>)> = Vec::new();
+/// Labels, each with the features WEKA selects for it.
+type Selections = Vec<(String, Vec<usize>)>;
+
+/// Those of every set.
+fn selections() -> Vec<(String, Selections)> {
+    let mut sets: Vec<(String, Selections)> = Vec::new();
     for line in lines("selections.csv").iter().skip(1) {
         let (set, line) = line.split_once(',').unwrap();
         let (label, features) = line.rsplit_once(',').unwrap();

@@ -11,9 +11,9 @@ use crate::data::{AttributeKind, Dataset, Matrix};
 /// The inputs column by column.
 ///
 /// A complete column of two values is packed into bits, so that population counts give its
-/// contingency tables. Any other column is its rows in ascending values, without those of the most
+/// contingency tables. Any other column is its rows in ascending values, without those of a very
 /// common value, which are all the rest: text data, mostly zeros, takes no more room than its other
-/// cells.
+/// cells. Nominal columns are stored alike, by the position of their values.
 #[derive(Clone, Debug)]
 pub struct Columns {
     n_rows: usize,
