@@ -11,9 +11,9 @@ use crate::data::{AttributeKind, Dataset, Matrix};
 /// The inputs column by column.
 ///
 /// A complete column of two values is packed into bits, so that population counts give its
-/// contingency tables. Any other column is its rows in ascending values, without those of the most
+/// contingency tables. Any other column is its rows in ascending values, without those of a very
 /// common value, which are all the rest: text data, mostly zeros, takes no more room than its other
-/// cells.
+/// cells. Nominal columns are stored alike, by the position of their values.
 #[derive(Clone, Debug)]
 pub struct Columns {
     n_rows: usize,
@@ -91,11 +91,10 @@ impl Classes {
         for &row in rows {
             classes.of_row[row] = u8::from(relevant(row));
         }
-        let mut n_before = 0;
-        for (row, &class) in classes.of_row.iter().enumerate().filter(|(_, c)| **c != ABSENT) {
-            classes.place[row] = n_before;
-            n_before += 1;
-            classes.counts[class as usize] += 1;
+        let here = classes.of_row.iter().enumerate().filter(|(_, class)| **class != ABSENT);
+        for (n_before, (row, &class)) in here.enumerate() {
+            classes.place[row] = n_before as u32;
+            classes.counts[usize::from(class)] += 1;
             classes.rows[row / 64] |= 1 << (row % 64);
             classes.relevant[row / 64] |= u64::from(class) << (row % 64);
         }
@@ -237,6 +236,9 @@ impl Grouped {
     /// One tally per value of the column, also of those that no row here has.
     fn tallies(&self, classes: &Classes) -> impl Iterator<Item = Tally> {
         let count = |rows: &[u32]| {
+            if let &[row] = rows {
+                return [[1, 0], [0, 1], [0, 0]][usize::from(classes.of_row[row as usize])];
+            }
             let mut counts = [0; 3];
             rows.iter().for_each(|&row| counts[usize::from(classes.of_row[row as usize])] += 1);
             [counts[0], counts[1]]
@@ -363,4 +365,88 @@ pub(crate) fn ones_of(words: impl Iterator<Item = u64>) -> impl Iterator<Item = 
             Some(at * 64 + bit)
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Attribute, Dense, LabelMatrix, Sparse};
+    use crate::prepare::mdl_cuts;
+    use proptest::prelude::*;
+
+    fn data(rows: &[Vec<f64>], sparse: bool) -> Dataset {
+        let n_columns = rows.first().map_or(0, Vec::len);
+        let (mut dense, mut stored) = (Dense::new(n_columns), Sparse::new(n_columns));
+        for row in rows {
+            dense.push_row(row);
+            stored.push_row(row.iter().enumerate().map(|(at, &value)| (at as u32, value)));
+        }
+        let features = if sparse { Matrix::Sparse(stored) } else { Matrix::Dense(dense) };
+        let attributes = (0..n_columns).map(|at| Attribute::numeric(format!("x{at}"))).collect();
+        let labels = LabelMatrix::empty(rows.len(), 0);
+        Dataset::new("t", attributes, features, Vec::new(), labels).unwrap()
+    }
+
+    #[test]
+    fn two_values_are_packed_unless_one_is_rare() {
+        let half: Vec<Vec<f64>> = (0..640).map(|row| vec![f64::from(row % 2)]).collect();
+        let rare: Vec<Vec<f64>> = (0..640).map(|row| vec![f64::from(row == 9)]).collect();
+        for sparse in [false, true] {
+            // Logarithms for 641 counts, and ten words; or two values, three starts and one row.
+            assert_eq!(Columns::new(&data(&half, sparse)).n_bytes(), 641 * 8 + 80);
+            assert_eq!(Columns::new(&data(&rare, sparse)).n_bytes(), 641 * 8 + 16 + 12 + 4);
+        }
+    }
+
+    #[test]
+    fn tallies_ascend_and_leave_missing_rows_out() {
+        let rows = [3.0, f64::NAN, -1.0, 3.0, 0.0].map(|value| vec![value]);
+        for sparse in [false, true] {
+            let columns = Columns::new(&data(&rows, sparse));
+            let tallies = columns.tallies(0, &[4, 3, 1, 0], |row| row == 3);
+            let expected = [(0.0, [1, 0]), (3.0, [1, 1])];
+            assert_eq!(tallies, expected.map(|(value, counts)| Tally { value, counts }));
+        }
+    }
+
+    fn cell() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            3 => Just(0.0), 1 => Just(f64::NAN), 2 => Just(1.0), 2 => (-4i32..4).prop_map(f64::from)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_mask_equals_a_copy_and_sparse_equals_dense(
+            rows in prop::collection::vec(
+                (prop::collection::vec(cell(), 3), any::<bool>(), any::<bool>()), 1..150),
+            binary in any::<bool>(),
+        ) {
+            let cells: Vec<Vec<f64>> = rows.iter().map(|(cells, ..)| {
+                let mut cells = cells.clone();
+                if binary {
+                    cells[0] = f64::from(cells[0] > 0.0);
+                }
+                cells
+            }).collect();
+            let chosen: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].1).collect();
+            let all: Vec<usize> = (0..chosen.len()).collect();
+            let copied: Vec<Vec<f64>> = chosen.iter().map(|&row| cells[row].clone()).collect();
+            // No rows leave no columns either, in this notation.
+            prop_assume!(!copied.is_empty());
+            let copy = Columns::new(&data(&copied, false));
+            for sparse in [false, true] {
+                let columns = Columns::new(&data(&cells, sparse));
+                for feature in [0, 1, 2] {
+                    let masked = columns.tallies(feature, &chosen, |row| rows[row].2);
+                    let plain = copy.tallies(feature, &all, |row| rows[chosen[row]].2);
+                    prop_assert_eq!(&masked, &plain);
+                    prop_assert_eq!(mdl_cuts(&masked), mdl_cuts(&plain));
+                    let n: u32 = masked.iter().flat_map(|tally| tally.counts).sum();
+                    let present = chosen.iter().filter(|&&row| !cells[row][feature].is_nan());
+                    prop_assert_eq!(n as usize, present.count());
+                }
+            }
+        }
+    }
 }

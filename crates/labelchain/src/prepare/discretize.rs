@@ -12,8 +12,6 @@
 //! WEKA's rule under its "better encoding", which feature selection turns on; outside of it WEKA
 //! takes m = n - 1.
 
-use std::ops::Range;
-
 use super::columns::Tally;
 use super::entropy::NLogN;
 
@@ -40,12 +38,11 @@ pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f6
     let runs = runs(tallies);
     let mut cuts = Vec::new();
     // The last of `runs` only closes the one before it.
-    let mut open = vec![0..runs.len().saturating_sub(1)];
-    while let Some(interval) = open.pop() {
-        if let Some(at) = best_cut(&runs, interval.clone(), logs) {
+    let mut open = vec![(0, runs.len() - 1)];
+    while let Some((start, end)) = open.pop() {
+        if let Some(at) = best_cut(&runs, start, end, logs) {
             cuts.push((runs[at - 1].last + runs[at].first) / 2.0);
-            open.push(interval.start..at);
-            open.push(at..interval.end);
+            open.extend([(start, at), (at, end)]);
         }
     }
     cuts.sort_unstable_by(f64::total_cmp);
@@ -56,49 +53,42 @@ pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f6
 /// not be tried, only counted.
 fn runs(tallies: impl Iterator<Item = Tally>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let (mut before, mut n_values, mut class_before) = ([0; 2], 0, None);
-    for tally in tallies.filter(|tally| tally.counts != [0, 0]) {
-        let class = match tally.counts {
-            [_, 0] => Some(false),
-            [0, _] => Some(true),
-            _ => None,
-        };
+    let (mut before, mut n_values, mut classes_before) = ([0; 2], 0, 0);
+    for Tally { value, counts } in tallies {
+        // Bit 0 for irrelevant rows, bit 1 for relevant ones.
+        let classes = u8::from(counts[0] > 0) | u8::from(counts[1] > 0) << 1;
         match runs.last_mut() {
-            Some(run) if class.is_some() && class == class_before => run.last = tally.value,
-            _ => runs.push(Run {
-                first: tally.value,
-                last: tally.value,
-                before,
-                n_values_before: n_values,
-            }),
+            _ if classes == 0 => continue,
+            Some(run) if classes == classes_before && classes != 3 => run.last = value,
+            _ => runs.push(Run { first: value, last: value, before, n_values_before: n_values }),
         }
-        before = [before[0] + tally.counts[0], before[1] + tally.counts[1]];
+        before = [before[0] + counts[0], before[1] + counts[1]];
         n_values += 1;
-        class_before = class;
+        classes_before = classes;
     }
     runs.push(Run { first: f64::NAN, last: f64::NAN, before, n_values_before: n_values });
     runs
 }
 
 /// The run before which to cut the interval, if a cut is worth its description.
-fn best_cut(runs: &[Run], interval: Range<usize>, logs: &NLogN) -> Option<usize> {
+fn best_cut(runs: &[Run], start: usize, end: usize, logs: &NLogN) -> Option<usize> {
     let between = |from: usize, to: usize| {
         let (from, to) = (runs[from].before, runs[to].before);
         [to[0] - from[0], to[1] - from[1]]
     };
-    let all = between(interval.start, interval.end);
+    let all = between(start, end);
     let prior = logs.entropy(all);
     let (mut least, mut best) = (prior, None);
-    for at in interval.start + 1..interval.end {
-        let entropy = logs.split_entropy(between(interval.start, at), between(at, interval.end));
+    for at in start + 1..end {
+        let entropy = logs.split_entropy(between(start, at), between(at, end));
         // Strictly less: of equal cuts the lowest is taken.
         if entropy < least {
             (least, best) = (entropy, Some(at));
         }
     }
     let at = best?;
-    let sides = [between(interval.start, at), between(at, interval.end)];
-    let values = runs[interval.end].n_values_before - runs[interval.start].n_values_before;
+    let sides = [between(start, at), between(at, end)];
+    let values = runs[end].n_values_before - runs[start].n_values_before;
     pays(all, sides, values - 1, logs).then_some(at)
 }
 

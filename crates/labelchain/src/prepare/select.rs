@@ -230,3 +230,159 @@ fn add_locally_predictive(selected: &mut Vec<usize>, correlations: &mut Correlat
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Attribute, Dataset, Dense, LabelMatrix, Matrix};
+    use proptest::prelude::*;
+
+    fn columns(rows: &[Vec<f64>], attributes: Vec<Attribute>) -> Columns {
+        let mut cells = Dense::new(attributes.len());
+        rows.iter().for_each(|row| cells.push_row(row));
+        let labels = LabelMatrix::empty(rows.len(), 0);
+        let features = Matrix::Dense(cells);
+        Columns::new(&Dataset::new("t", attributes, features, Vec::new(), labels).unwrap())
+    }
+
+    fn numeric(n: usize) -> Vec<Attribute> {
+        (0..n).map(|at| Attribute::numeric(format!("x{at}"))).collect()
+    }
+
+    fn select(columns: &Columns, relevant: impl Fn(usize) -> bool) -> Vec<usize> {
+        let rows: Vec<usize> = (0..columns.n_rows()).collect();
+        Cfs::default().select(columns, &rows, relevant, Seed::new(1))
+    }
+
+    /// Input 1 tells the class of all rows but one, 2 repeats it, 0 and 3 are unrelated to it.
+    #[test]
+    fn the_input_that_tells_is_selected_and_its_copy_is_not() {
+        let row = |at: usize| vec![at as f64 % 3.0, f64::from(at < 31), f64::from(at < 31), 1.0];
+        let rows: Vec<Vec<f64>> = (0..60).map(row).collect();
+        assert_eq!(select(&columns(&rows, numeric(4)), |row| row < 30), [1]);
+    }
+
+    /// The copy is as much like the class as like the chosen input, and only more would refuse it.
+    #[test]
+    fn a_copy_of_a_perfect_input_is_selected_too() {
+        let rows: Vec<Vec<f64>> = (0..60).map(|at| vec![f64::from(at), f64::from(at)]).collect();
+        assert_eq!(select(&columns(&rows, numeric(2)), |row| row < 30), [0, 1]);
+    }
+
+    /// The label is relevant where both inputs are 1.
+    #[test]
+    fn inputs_that_complement_each_other_are_both_selected_unless_independent() {
+        let pairs = |n| (0..n).map(|at| vec![f64::from(at % 2), f64::from(at / 2 % 2)]);
+        let both = |rows: Vec<Vec<f64>>| {
+            let columns = columns(&rows, numeric(2));
+            select(&columns, |row| rows[row] == [1.0, 1.0])
+        };
+        // Of 100 rows, 40 have the first, 40 the second, and 20 both: more than the 16 of chance.
+        assert_eq!(both(pairs(80).chain(vec![vec![0.0, 0.0]; 20]).collect()), [0, 1]);
+        // A correlation of 0 between inputs counts as 1, so the second seems to repeat the first.
+        assert_eq!(both(pairs(80).collect()), [0]);
+    }
+
+    #[test]
+    fn where_nothing_tells_the_first_input_is_returned() {
+        let rows: Vec<Vec<f64>> = (0..40).map(|at| vec![f64::from(at % 2), 5.0]).collect();
+        let columns = columns(&rows, numeric(2));
+        assert_eq!(select(&columns, |row| row % 4 < 2), [0]);
+        assert_eq!(select(&columns, |_| false), [0]);
+        let none = Cfs::default().select(&columns, &[], |_| true, Seed::new(1));
+        assert_eq!(none, [0]);
+    }
+
+    #[test]
+    fn without_inputs_none_is_selected() {
+        assert_eq!(select(&columns(&[vec![], vec![]], Vec::new()), |row| row == 0), [0; 0]);
+    }
+
+    #[test]
+    fn the_cap_keeps_so_many_by_seed() {
+        // Ten indicators of ten different rows each, all relevant.
+        let rows: Vec<Vec<f64>> =
+            (0..200).map(|row| (0..10).map(|at| f64::from(row / 10 == at)).collect()).collect();
+        let columns = columns(&rows, numeric(10));
+        let all: Vec<usize> = (0..200).collect();
+        let cfs = |max_features, seed| {
+            Cfs { max_features }.select(&columns, &all, |row| row < 100, Seed::new(seed))
+        };
+        assert_eq!(cfs(300, 1).len(), 10);
+        assert_eq!(cfs(4, 1).len(), 4);
+        assert!(cfs(4, 1).is_sorted());
+        assert_eq!(cfs(4, 1), cfs(4, 1));
+        assert!((2..9).any(|seed| cfs(4, seed) != cfs(4, 1)));
+    }
+
+    /// The merit as it is defined, summed anew for a subset.
+    fn merit(subset: &[usize], correlations: &mut Correlations<'_>) -> f64 {
+        let with_class: f64 = subset.iter().map(|&f| f64::from(correlations.with_class[f])).sum();
+        let mut redundancy = subset.len() as f64;
+        for (at, &f) in subset.iter().enumerate() {
+            for &g in &subset[..at] {
+                redundancy += 2.0 * f64::from(correlations.pair(f, g));
+            }
+        }
+        if subset.is_empty() { 0.0 } else { with_class / redundancy.sqrt() }
+    }
+
+    /// The search as WEKA writes it, with subsets as sets and merits summed anew.
+    fn plain_search(correlations: &mut Correlations<'_>) -> Vec<usize> {
+        let n = correlations.n_features();
+        let (mut best, mut stale) = ((0.0, Vec::new()), 0);
+        let mut list: Vec<(f64, Vec<usize>)> = vec![best.clone()];
+        while stale < 5 && !list.is_empty() {
+            let (_, subset) = list.remove(0);
+            let mut improved = false;
+            for f in (0..n).filter(|f| !subset.contains(f)) {
+                let mut extended = subset.clone();
+                extended.push(f);
+                extended.sort_unstable();
+                let merit = merit(&extended, correlations);
+                let at = list.iter().position(|other| merit > other.0).unwrap_or(list.len());
+                list.insert(at, (merit, extended.clone()));
+                list.truncate(5);
+                if merit - best.0 > 1e-5 {
+                    (best, improved) = ((merit, extended), true);
+                }
+            }
+            stale = if improved { 0 } else { stale + 1 };
+        }
+        best.1
+    }
+
+    proptest! {
+        #[test]
+        fn neither_the_order_of_rows_nor_masks_nor_shortcuts_change_the_result(
+            rows in prop::collection::vec(
+                (prop::collection::vec(prop_oneof![8 => 0u8..4, 1 => Just(9)], 6), any::<bool>()),
+                20..120),
+        ) {
+            // Inputs that follow the class to differing degrees, two of them nominal.
+            let cell = |&(ref cells, class): &(Vec<u8>, bool), at: usize| match cells[at] {
+                9 => f64::NAN,
+                cell if at < 4 => f64::from(cell) + if class { at as f64 } else { 0.0 },
+                cell => f64::from(if class { cell / 2 } else { cell }),
+            };
+            let cells: Vec<Vec<f64>> =
+                rows.iter().map(|row| (0..6).map(|at| cell(row, at)).collect()).collect();
+            let mut attributes = numeric(4);
+            attributes.extend(["a", "b"].map(|name| Attribute::nominal(name, ["0", "1", "2", "3"])));
+            let forwards: Vec<usize> = (0..rows.len()).filter(|row| row % 5 != 2).collect();
+            let copied: Vec<Vec<f64>> = forwards.iter().map(|&row| cells[row].clone()).collect();
+            let copy = columns(&copied, attributes.clone());
+            let columns = columns(&cells, attributes);
+            let backwards: Vec<usize> = forwards.iter().rev().copied().collect();
+            let relevant = |row: usize| rows[row].1;
+            let [a, b] = [&forwards, &backwards]
+                .map(|order| Cfs::default().select(&columns, order, relevant, Seed::new(1)));
+            prop_assert_eq!(&a, &b);
+            prop_assert_eq!(a, select(&copy, |row| relevant(forwards[row])));
+            let classes = Classes::new(rows.len(), &forwards, relevant);
+            let mut correlations = Correlations::new(&columns, &classes);
+            let fast = search(&mut correlations);
+            prop_assert_eq!(fast, plain_search(&mut Correlations::new(&columns, &classes)));
+        }
+    }
+}

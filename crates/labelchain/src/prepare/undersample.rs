@@ -22,8 +22,7 @@ impl Undersampling {
     /// if there is no maximum.
     pub fn new(max_imbalance: Option<f64>) -> Result<Undersampling> {
         match max_imbalance {
-            // Written so that NaN is refused too.
-            Some(max) if !(max >= 1.0) => Err(Error::Setting {
+            Some(max) if max < 1.0 || max.is_nan() => Err(Error::Setting {
                 name: "max_imbalance",
                 value: max.to_string(),
                 accepted: "at least 1",
