@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use labelchain::chain::Order;
 use labelchain::data::{
-    Encoding, LabelChoice, MissingLabels, ReadOptions, Reading, Threshold, read,
+    Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Reading, Threshold, read,
 };
+use labelchain::ensemble::Sampling;
 use labelchain::error::{Error, Result};
+use labelchain::experiment::Settings;
+use labelchain::model::Likelihood;
 
-use crate::commands::{Convert, Demo, Describe, Score, Split};
+use crate::commands::{Convert, Demo, Describe, Evaluate, Score, Split};
 use crate::memory;
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
@@ -26,6 +30,7 @@ Examples:
   labelchain describe yeast.arff.gz                  what a data set holds, and its problems
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
+  labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
   labelchain split yeast.arff.gz --stratify iterative -o folds
   labelchain score truth.arff predicted.csv          how wrong are the predictions?
 
@@ -37,6 +42,8 @@ pub(crate) enum Command {
     Describe(Describe),
     /// Write a data set in another format
     Convert(Convert),
+    /// Cross-validate methods: all eleven losses
+    Evaluate(Evaluate),
     /// Cut a data set into folds or a hold-out, as row numbers
     Split(Split),
     /// The eleven losses of two files
@@ -116,6 +123,141 @@ pub(crate) struct ReadingArgs {
 
 const LABELS: &str = "Which columns are labels (the first that applies)";
 const READING: &str = "Reading";
+
+/// How labels are spread over folds.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Stratify {
+    None,
+    Iterative,
+    Pairs,
+}
+
+/// What can be set about a method; the defaults are the paper's.
+#[derive(Args)]
+#[command(next_help_heading = None)]
+pub(crate) struct MethodArgs {
+    /// Same seed, same bytes
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = METHOD)]
+    pub(crate) seed: u64,
+
+    /// K: members of the ensemble
+    #[arg(long, value_name = "K", default_value_t = 20, help_heading = METHOD)]
+    members: usize,
+
+    /// Share of the training rows that each member draws
+    #[arg(long, value_name = "SHARE", default_value_t = 0.66, help_heading = METHOD)]
+    sample: f64,
+
+    /// Share of a member's rows to fit on; the rest validates
+    #[arg(long, value_name = "SHARE", default_value_t = 0.6, help_heading = METHOD)]
+    fit_share: f64,
+
+    /// β of dynamic: how fast memberships fall with distance; auto tunes it over 1 to 10
+    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number, help_heading = METHOD)]
+    decay: AutoOr,
+
+    /// Majority rows kept for each minority row of a label
+    #[arg(long, value_name = "NUMBER|none", default_value = "20", value_parser = number_or_none, help_heading = METHOD)]
+    max_imbalance: OrNone,
+
+    /// How each label selects its features
+    #[arg(long, value_enum, default_value_t = SelectArg::Cfs, help_heading = METHOD)]
+    select: SelectArg,
+
+    /// Of more selected features than this, so many are kept at random
+    #[arg(long, value_name = "N", default_value_t = 300, help_heading = METHOD)]
+    max_features: usize,
+
+    /// How naive Bayes weighs numeric cells
+    #[arg(long, value_enum, default_value_t = LikelihoodArg::Auto, help_heading = METHOD)]
+    likelihood: LikelihoodArg,
+
+    /// The order of every chain of ecc: natural, random, or label names
+    #[arg(long, value_name = "ORDER", value_delimiter = ',', default_value = "random", help_heading = METHOD)]
+    order: Vec<String>,
+
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", help_heading = METHOD)]
+    threads: Option<usize>,
+}
+
+const METHOD: &str = "Method (defaults as in the paper)";
+
+#[derive(Clone, Copy)]
+struct AutoOr(Option<f64>);
+
+#[derive(Clone, Copy)]
+struct OrNone(Option<f64>);
+
+fn auto_or_number(text: &str) -> Result<AutoOr, String> {
+    match text {
+        "auto" => Ok(AutoOr(None)),
+        _ => text
+            .parse()
+            .map(|number| AutoOr(Some(number)))
+            .map_err(|_| "expected auto or a number".into()),
+    }
+}
+
+fn number_or_none(text: &str) -> Result<OrNone, String> {
+    match text {
+        "none" => Ok(OrNone(None)),
+        _ => text
+            .parse()
+            .map(|number| OrNone(Some(number)))
+            .map_err(|_| "expected a number or none".into()),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum SelectArg {
+    Cfs,
+    None,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LikelihoodArg {
+    Auto,
+    Gaussian,
+    Weka,
+}
+
+impl MethodArgs {
+    /// Also sets the number of threads.
+    pub(crate) fn settings(&self, data: &Dataset) -> Result<Settings> {
+        if let Some(n) = self.threads {
+            // Fails only where threads run already, and then they are as many as asked before.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
+        }
+        Ok(Settings {
+            sampling: Sampling {
+                n_members: self.members,
+                sample: self.sample,
+                fit_share: self.fit_share,
+            },
+            decay: self.decay.0,
+            max_imbalance: self.max_imbalance.0,
+            max_features: (self.select == SelectArg::Cfs).then_some(self.max_features),
+            likelihood: match self.likelihood {
+                LikelihoodArg::Auto => Likelihood::Auto,
+                LikelihoodArg::Gaussian => Likelihood::Gaussian,
+                LikelihoodArg::Weka => Likelihood::Weka,
+            },
+            order: self.order(data)?,
+        })
+    }
+
+    fn order(&self, data: &Dataset) -> Result<Option<Order>> {
+        match &self.order[..] {
+            [random] if random == "random" => Ok(None),
+            [natural] if natural == "natural" => Ok(Some(Order::natural(data.n_labels()))),
+            names => {
+                let labels = names.iter().map(|name| data.label(name.trim()));
+                Order::new(labels.collect::<Result<_>>()?, data.n_labels()).map(Some)
+            }
+        }
+    }
+}
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EncodingArg {

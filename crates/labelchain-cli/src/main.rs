@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod memory;
 mod messages;
+mod progress;
 
 use std::panic;
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
     match command {
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
+        Command::Evaluate(evaluate) => evaluate.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
         Command::Demo(demo) => demo.run(),

@@ -135,6 +135,28 @@ pub enum Error {
         name: String,
     },
 
+    /// The columns of a file do not fit a model.
+    #[error("{}: {problem}", path.display())]
+    Columns {
+        /// The file concerned.
+        path: PathBuf,
+        /// Which columns, and what is wrong with them.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+
+    /// A file that is no model, or not one this program can read.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The file concerned.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+
     /// A label order that does not name each label once.
     #[error("order is not a permutation of {n_labels} labels: label {label} {problem}")]
     NotAPermutation {
@@ -211,6 +233,8 @@ impl Error {
             Error::NotRows { .. } => {
                 Some("only describe and convert to ARFF take multi-instance data".into())
             }
+            Error::Columns { remedy, .. } => Some(remedy.clone()),
+            Error::Model { remedy, .. } => Some((*remedy).into()),
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
             _ => None,
         }

@@ -44,3 +44,7 @@ pub mod ordering;
 pub mod loss;
 
 pub mod ensemble;
+pub mod experiment;
+pub mod trained;
+
+mod store;

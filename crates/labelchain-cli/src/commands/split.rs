@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
 use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
 use labelchain::data::{Dataset, save};
@@ -14,7 +14,7 @@ use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 use serde_json::json;
 
-use crate::args::DataFile;
+use crate::args::{DataFile, Stratify};
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -49,13 +49,6 @@ pub(crate) struct Split {
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Stratify {
-    None,
-    Iterative,
-    Pairs,
 }
 
 /// Named sets of rows, and how evenly they are cut.

@@ -1,7 +1,9 @@
 //! What a column is: a number, or one of a list of named values.
 
+use serde::{Deserialize, Serialize};
+
 /// One input column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribute {
     /// As the file spells it.
     pub name: String,
@@ -10,7 +12,7 @@ pub struct Attribute {
 }
 
 /// What the cells of a column mean. Missing cells are NaN in both kinds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttributeKind {
     /// A cell is a number.
     Numeric,

@@ -18,6 +18,8 @@ pub enum LabelChoice {
     Detect,
     /// These columns, in this order; `*` stands for any text.
     Named(Vec<String>),
+    /// Those of these columns that there are: rows to be labelled may carry labels or not.
+    Present(Vec<String>),
     /// The first columns.
     First(usize),
     /// The last columns.
@@ -64,6 +66,11 @@ impl Columns<'_> {
         };
         match choice {
             LabelChoice::Named(names) => self.named(names).map(found),
+            LabelChoice::Present(names) => {
+                let by_name = self.by_name();
+                let there = names.iter().filter_map(|name| by_name.get(name.as_str()).copied());
+                Ok(found(there.collect()))
+            }
             LabelChoice::First(count) => {
                 counted(*count, "labels-first", |count, _| (0..count).collect()).map(found)
             }

@@ -1,7 +1,9 @@
 //! The cells of a table, dense or sparse. A missing cell is NaN.
 
+use serde::{Deserialize, Serialize};
+
 /// A table of numbers, stored as its file was.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Matrix {
     /// Every cell, row by row.
     Dense(Dense),
@@ -10,7 +12,7 @@ pub enum Matrix {
 }
 
 /// Every cell, row by row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dense {
     n_rows: usize,
     n_columns: usize,
@@ -18,7 +20,7 @@ pub struct Dense {
 }
 
 /// The cells that are not zero, row by row, in ascending columns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sparse {
     n_columns: usize,
     /// Row r owns `starts[r]..starts[r + 1]` of the two below.

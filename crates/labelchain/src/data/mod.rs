@@ -112,6 +112,13 @@ impl Dataset {
         &self.label_names
     }
 
+    /// The label called `name`.
+    pub fn label(&self, name: &str) -> Result<LabelId> {
+        let path = self.name.as_ref();
+        let columns = Columns { path, names: &self.label_names, relation: None };
+        columns.position("label", name).map(LabelId)
+    }
+
     /// The truth.
     pub fn labels(&self) -> &LabelMatrix {
         &self.labels
@@ -147,6 +154,12 @@ impl Dataset {
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
         }
+    }
+
+    /// The same rows without their labels.
+    pub fn unlabelled(&self) -> Dataset {
+        let labels = LabelMatrix::empty(self.n_rows(), 0);
+        Dataset { label_names: vec![], labels, ..self.clone() }
     }
 
     /// The same rows with other inputs; they must fit.

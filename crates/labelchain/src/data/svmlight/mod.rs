@@ -83,7 +83,8 @@ fn names(path: &Path, choice: &LabelChoice) -> Result<(Option<Vec<String>>, Vec<
             xml if xml.is_file() => listed(&xml),
             _ => Ok((None, vec![])),
         },
-        LabelChoice::Named(names) => {
+        // Ids are places among these, whether or not a row has any.
+        LabelChoice::Named(names) | LabelChoice::Present(names) => {
             let refuse = |value, accepted| Err(Error::Setting { name: "labels", value, accepted });
             let mut seen = HashSet::new();
             match names.iter().find(|name| !seen.insert(*name)) {

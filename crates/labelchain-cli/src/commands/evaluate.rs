@@ -1,0 +1,177 @@
+//! `labelchain evaluate`: cross-validate methods, all eleven losses.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use labelchain::data::split::{Folds, folds};
+use labelchain::data::stratify::{Balance, equal_shares, stratify};
+use labelchain::data::{Dataset, save};
+use labelchain::error::Result;
+use labelchain::experiment::{Evaluation, Method, evaluate};
+use labelchain::loss::{Criterion, Losses};
+use labelchain::seed::Seed;
+use serde_json::{Map, Value, json};
+
+use crate::args::{DataFile, MethodArgs, Stratify};
+use crate::messages::{Failure, print};
+use crate::progress::Progress;
+
+#[derive(Args)]
+pub(crate) struct Evaluate {
+    #[command(flatten)]
+    data: DataFile,
+
+    /// Methods to compare: dynamic-nb, ecc-nb, br-nb
+    #[arg(
+        short,
+        long,
+        value_name = "METHODS",
+        value_delimiter = ',',
+        default_value = "dynamic-nb"
+    )]
+    method: Vec<Method>,
+
+    /// How many folds
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    folds: usize,
+
+    /// Spread labels evenly over the folds: iterative (each label), pairs (each pair of labels)
+    #[arg(long, value_enum, default_value_t = Stratify::None)]
+    stratify: Stratify,
+
+    #[command(flatten)]
+    settings: MethodArgs,
+
+    /// Also write every answer: fold, row, method, then 0 or 1 for each label
+    #[arg(long, value_name = "FILE.csv")]
+    predictions: Option<PathBuf>,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Evaluate {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        self.data.reading.keep_every_row()?;
+        let data = self.data.read()?.into_rows()?;
+        let seed = Seed::new(self.settings.seed);
+        let folds = match self.stratify {
+            Stratify::None => folds(data.n_rows(), self.folds, seed)?,
+            Stratify::Iterative | Stratify::Pairs => {
+                let balance =
+                    if self.stratify == Stratify::Pairs { Balance::Pairs } else { Balance::Labels };
+                stratify(data.labels(), &equal_shares(self.folds), balance, None, seed)?
+            }
+        };
+        let progress = Progress::new("fold", self.folds);
+        let settings = self.settings.settings(&data)?;
+        let evaluations =
+            evaluate(&data, &self.method, &settings, &folds, seed, &|done| progress.show(done))?;
+        progress.end();
+        if let Some(path) = &self.predictions {
+            save_predictions(path, &data, &folds, &evaluations)?;
+        }
+        print(&if self.json {
+            self.json(&data, &evaluations)
+        } else {
+            text(&data, self, &evaluations)
+        })
+    }
+
+    fn json(&self, data: &Dataset, evaluations: &[Evaluation]) -> String {
+        let result = |evaluation: &Evaluation| {
+            let fold =
+                |(fold, losses): (usize, &Losses)| json!({"fold": fold, "losses": by_key(losses)});
+            json!({
+                "method": evaluation.method.to_string(),
+                "seconds": {"train": evaluation.train_seconds, "predict": evaluation.predict_seconds},
+                "losses": by_key(&evaluation.losses()),
+                "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
+            })
+        };
+        let json = json!({
+            "data": data.name(),
+            "seed": self.settings.seed,
+            "folds": self.folds,
+            "results": evaluations.iter().map(result).collect::<Vec<_>>(),
+        });
+        json.to_string() + "\n"
+    }
+}
+
+fn by_key(losses: &Losses) -> Map<String, Value> {
+    let value = |loss: Option<f64>| loss.map_or(Value::Null, Value::from);
+    losses.iter().map(|(criterion, loss)| (criterion.key().to_string(), value(loss))).collect()
+}
+
+/// A table: a row for each criterion, a column for each method, the least loss marked.
+pub(crate) fn table(evaluations: &[Evaluation]) -> String {
+    let mut page = format!("  {:<14}", "loss");
+    for evaluation in evaluations {
+        let _ = write!(page, "{:>13}", evaluation.method.to_string());
+    }
+    page.push('\n');
+    let means: Vec<Losses> = evaluations.iter().map(Evaluation::losses).collect();
+    for criterion in Criterion::ALL {
+        let _ = write!(page, "  {:<14}", criterion.to_string());
+        let shown: Vec<String> = means
+            .iter()
+            .map(|losses| losses.get(criterion).map_or("–".into(), |loss| format!("{loss:.4}")))
+            .collect();
+        let least = shown.iter().min().cloned().unwrap_or_default();
+        for value in &shown {
+            let mark = if *value == least && means.len() > 1 { "*" } else { " " };
+            let _ = write!(page, "{value:>12}{mark}");
+        }
+        page.push('\n');
+    }
+    page
+}
+
+fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String {
+    let mut page = format!(
+        "{}: {} folds of {} rows, seed {}; mean losses, smaller is better{}\n\n",
+        data.name(),
+        asked.folds,
+        data.n_rows(),
+        asked.settings.seed,
+        if evaluations.len() > 1 { ", * marks the least" } else { "" }
+    );
+    page += &table(evaluations);
+    page.push('\n');
+    for evaluation in evaluations {
+        let _ = writeln!(
+            page,
+            "  {:<12} {:.2} s to train, {:.2} s to predict",
+            evaluation.method.to_string(),
+            evaluation.train_seconds,
+            evaluation.predict_seconds
+        );
+    }
+    page
+}
+
+fn save_predictions(
+    path: &PathBuf,
+    data: &Dataset,
+    folds: &Folds,
+    evaluations: &[Evaluation],
+) -> Result<()> {
+    save(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        let header = ["fold", "row", "method"].into_iter().map(String::from);
+        csv.write_record(header.chain(data.label_names().iter().cloned()))?;
+        for evaluation in evaluations {
+            for (row, fold) in folds.fold_of().iter().enumerate() {
+                let start = [fold.to_string(), row.to_string(), evaluation.method.to_string()];
+                let answers = &evaluation.answers;
+                let cells =
+                    answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());
+                csv.write_record(start.into_iter().chain(cells))?;
+            }
+        }
+        csv.flush()
+    })
+}

@@ -1,0 +1,32 @@
+//! What a person sees while waiting: a bar on a terminal, silence in a pipe.
+
+use std::io::IsTerminal as _;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// So many steps done of so many.
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn new(what: &'static str, n_steps: usize) -> Progress {
+        if !std::io::stderr().is_terminal() {
+            return Progress(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new(n_steps as u64);
+        let template = "{prefix} {pos}/{len} {bar:40} {elapsed} elapsed, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(what);
+        bar.tick();
+        Progress(bar)
+    }
+
+    pub(crate) fn show(&self, n_done: usize) {
+        self.0.set_position(n_done as u64);
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,9 @@
+//! Methods by name, and how wrong they are.
+
+mod evaluate;
+mod method;
+
+pub use evaluate::{Evaluation, evaluate};
+pub use method::{BaseName, Method, Settings, StrategyName};
+
+pub(crate) use method::fit;

@@ -1,0 +1,120 @@
+//! The model file: header, version, checksum, then the model.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 16 | `labelchain model` |
+//! | 4 | format, little-endian |
+//! | 8 | length of the content, little-endian |
+//! | 32 | BLAKE3 of the content |
+//! | rest | the content, as postcard |
+//!
+//! The checksum is not optional: most damaged contents still decode to something.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::data::save;
+use crate::error::{Error, Result};
+use crate::trained::Trained;
+
+const MAGIC: &[u8; 16] = b"labelchain model";
+const FORMAT: u32 = 1;
+const HEADER: usize = 16 + 4 + 8 + 32;
+
+impl Trained {
+    /// Writes the model file, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let content = postcard::to_stdvec(self).map_err(|error| Error::Model {
+            path: path.into(),
+            problem: format!("the model could not be written: {error}"),
+            remedy: "please report it as a bug",
+        })?;
+        save(path, |out| {
+            out.write_all(MAGIC)?;
+            out.write_all(&FORMAT.to_le_bytes())?;
+            out.write_all(&(content.len() as u64).to_le_bytes())?;
+            out.write_all(blake3::hash(&content).as_bytes())?;
+            out.write_all(&content)
+        })
+    }
+
+    /// Reads a model file of at most `max_bytes`.
+    pub fn load(path: &Path, max_bytes: u64) -> Result<Trained> {
+        let refused = |error| Error::io(path, error);
+        let refuse = |problem: &str, remedy| {
+            Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
+        };
+        const AGAIN: &str = "copy the file again, or train the model again";
+        let file = File::open(path).map_err(refused)?;
+        let mut bytes = Vec::new();
+        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.len() as u64 > max_bytes {
+            let what = "the model".into();
+            return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
+        }
+        let Some((header, content)) = bytes.split_at_checked(HEADER) else {
+            return match bytes.starts_with(&MAGIC[..bytes.len().min(16)]) && !bytes.is_empty() {
+                true => refuse("the model file is cut off", AGAIN),
+                false => refuse("not a labelchain model", "models are written by labelchain train"),
+            };
+        };
+        if header[..16] != MAGIC[..] {
+            return refuse("not a labelchain model", "models are written by labelchain train");
+        }
+        let number = |from: usize, to: usize| {
+            header[from..to].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+        };
+        if number(16, 20) != u64::from(FORMAT) {
+            let problem = format!("model format {}, this program reads {FORMAT}", number(16, 20));
+            return refuse(&problem, "use the version of labelchain that wrote it, or train again");
+        }
+        if number(20, 28) != content.len() as u64 {
+            return refuse("the model file is cut off or has bytes added", AGAIN);
+        }
+        if blake3::hash(content).as_bytes()[..] != header[28..60] {
+            return refuse("the model file is damaged: its checksum does not match", AGAIN);
+        }
+        match postcard::from_bytes(content) {
+            Ok(trained) => Ok(trained),
+            Err(_) => refuse("the model file is damaged", AGAIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::LabelNetwork;
+    use crate::ensemble::Sampling;
+    use crate::experiment::Settings;
+    use crate::seed::Seed;
+
+    #[test]
+    fn a_model_reads_back_and_every_damage_is_refused() {
+        let network =
+            LabelNetwork { n_rows: 40, n_labels: 3, n_features: 3, ..LabelNetwork::default() };
+        let data = network.generate("t", Seed::new(1)).unwrap();
+        let sampling = Sampling { n_members: 2, ..Sampling::default() };
+        let settings = Settings { sampling, decay: Some(1.0), ..Settings::default() };
+        let trained = Trained::fit(&data, "dynamic-nb".parse().unwrap(), &settings, 1).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("m.labelchain");
+        trained.save(&path).unwrap();
+        let loaded = Trained::load(&path, u64::MAX).unwrap();
+        assert_eq!(loaded.predict(&data).unwrap().votes, trained.predict(&data).unwrap().votes);
+
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert!(matches!(Trained::load(&path, u64::MAX), Err(Error::Model { .. })), "{length}");
+        }
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0x10;
+            std::fs::write(&path, &flipped).unwrap();
+            assert!(matches!(Trained::load(&path, u64::MAX), Err(Error::Model { .. })), "{at}");
+        }
+        assert!(matches!(Trained::load(&path, 10), Err(Error::TooLarge { .. })));
+    }
+}

@@ -1,0 +1,280 @@
+//! A trained model on its own: names in, names out.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{
+    Attribute, AttributeKind, Dataset, Dense, LabelMatrix, Matrix, Note, Sparse, nearest,
+};
+use crate::ensemble::{Ensemble, Member};
+use crate::error::{Error, Result};
+use crate::experiment::{Method, Settings, fit};
+use crate::learner::Trace;
+use crate::model::NaiveBayesModel;
+use crate::neighbourhood::Neighbourhood;
+use crate::prepare::{Prepared, Standardizer};
+use crate::seed::Seed;
+
+/// Everything needed to label rows of the same columns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trained {
+    method: Method,
+    seed: u64,
+    settings: Settings,
+    decay: Option<f64>,
+    attributes: Vec<Attribute>,
+    label_names: Vec<String>,
+    standardizer: Standardizer,
+    is_sparse: bool,
+    ensemble: Ensemble<NaiveBayesModel>,
+    /// The standardized inputs of the training rows, where members look for neighbours.
+    train: Option<Matrix>,
+}
+
+/// What was said about each row.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The labels said to be relevant.
+    pub labels: LabelMatrix,
+    /// The share of members that said so, row by row, by label.
+    pub votes: Vec<f64>,
+}
+
+impl Trained {
+    /// Trains one method on all rows.
+    pub fn fit(data: &Dataset, method: Method, settings: &Settings, seed: u64) -> Result<Trained> {
+        if data.n_rows() == 0 {
+            let purpose = "training".into();
+            return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
+        }
+        let prepared = Prepared::new(data)?;
+        let mut fitted =
+            fit(&[method], settings, data, &prepared, Seed::new(seed).child("whole", 0))?;
+        let Some(fitted) = fitted.pop() else {
+            return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
+        };
+        let train =
+            fitted.ensemble.needs_neighbourhood().then(|| prepared.data().features().clone());
+        Ok(Trained {
+            method,
+            seed,
+            settings: settings.clone(),
+            decay: fitted.decay,
+            attributes: data.attributes().to_vec(),
+            label_names: data.label_names().to_vec(),
+            standardizer: prepared.standardizer().clone(),
+            is_sparse: matches!(data.features(), Matrix::Sparse(_)),
+            ensemble: fitted.ensemble,
+            train,
+        })
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The seed everything was drawn by.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What was set.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// β, given or tuned; none unless the method looks for neighbours.
+    pub fn decay(&self) -> Option<f64> {
+        self.decay
+    }
+
+    /// The inputs it was trained on.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The labels it tells.
+    pub fn label_names(&self) -> &[String] {
+        &self.label_names
+    }
+
+    /// How inputs are brought to one scale.
+    pub fn standardizer(&self) -> &Standardizer {
+        &self.standardizer
+    }
+
+    /// The members of the ensemble.
+    pub fn members(&self) -> &[Member<NaiveBayesModel>] {
+        self.ensemble.members()
+    }
+
+    /// Labels rows whose columns were brought into place by [`Trained::align`].
+    pub fn predict(&self, rows: &Dataset) -> Result<Answers> {
+        let rows = self.standardizer.apply(rows)?;
+        let votes = self.ensemble.votes(&rows, self.neighbourhood()?.as_ref())?;
+        let n = self.members().len() as f64;
+        let labels = self.ensemble.decide(&votes);
+        Ok(Answers { labels, votes: votes.into_iter().map(|count| f64::from(count) / n).collect() })
+    }
+
+    /// How each member decided each row; rows as for [`Trained::predict`].
+    pub fn trace(&self, rows: &Dataset) -> Result<Vec<Vec<Trace>>> {
+        let rows = self.standardizer.apply(rows)?;
+        self.ensemble.trace(&rows, self.neighbourhood()?.as_ref())
+    }
+
+    fn neighbourhood(&self) -> Result<Option<Neighbourhood>> {
+        let Some(train) = &self.train else { return Ok(None) };
+        let labels = LabelMatrix::empty(train.n_rows(), 0);
+        let data = Dataset::new("train", self.attributes.clone(), train.clone(), vec![], labels)?;
+        Neighbourhood::new(&data).map(Some)
+    }
+
+    /// Brings the columns of other data into the order and storage of the training data, by name.
+    /// Values never seen in training become missing; both that and extra columns are noted.
+    pub fn align(&self, data: &Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
+        let mut sources = Vec::with_capacity(self.attributes.len());
+        let mut missing = Vec::new();
+        for attribute in &self.attributes {
+            match data.attributes().iter().position(|other| other.name == attribute.name) {
+                Some(at) => sources.push(Source::new(attribute, &data.attributes()[at], at, path)?),
+                None => missing.push(attribute.name.as_str()),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(self.lacking(data, &missing, path));
+        }
+        let (features, n_unseen) = self.gathered(data, &sources);
+        let mut notes = Vec::new();
+        let is_known = |name: &str| self.attributes.iter().any(|attribute| attribute.name == name);
+        let extra: Vec<&str> = data
+            .attributes()
+            .iter()
+            .map(|a| a.name.as_str())
+            .filter(|name| !is_known(name))
+            .collect();
+        if let Some(first) = extra.first() {
+            let text = format!(
+                "columns ignored, for the model does not know them: {} (first: {first:?})",
+                extra.len()
+            );
+            notes.push(Note { code: "extra-columns", text });
+        }
+        if n_unseen > 0 {
+            let text =
+                format!("cells with values never seen in training, treated as missing: {n_unseen}");
+            notes.push(Note { code: "unseen-values", text });
+        }
+        Ok((data.with_features(self.attributes.clone(), features)?, notes))
+    }
+
+    fn lacking(&self, data: &Dataset, missing: &[&str], path: &Path) -> Error {
+        let names: Vec<String> = data.attributes().iter().map(|a| a.name.clone()).collect();
+        let shown: Vec<String> = missing
+            .iter()
+            .take(5)
+            .map(|name| match nearest(name, &names) {
+                Some(near) => format!("{name:?} (found {near:?}?)"),
+                None => format!("{name:?}"),
+            })
+            .collect();
+        let more = if missing.len() > 5 { ", …" } else { "" };
+        Error::Columns {
+            path: path.into(),
+            problem: format!(
+                "lacks {} of the {} features the model was trained on: {}{more}",
+                missing.len(),
+                self.attributes.len(),
+                shown.join(", ")
+            ),
+            remedy: "columns are found by name, in any order; name them as in training".into(),
+        }
+    }
+
+    fn gathered(&self, data: &Dataset, sources: &[Source]) -> (Matrix, usize) {
+        let mut n_unseen = 0;
+        let mut cell = |source: &Source, row: usize| {
+            let value = data.features().get(row, source.at);
+            let known = source.known(value);
+            n_unseen += usize::from(known.is_nan() && !value.is_nan());
+            known
+        };
+        let rows = 0..data.n_rows();
+        let features = if self.is_sparse {
+            let mut sparse = Sparse::new(sources.len());
+            for row in rows {
+                let cells: Vec<(u32, f64)> = sources
+                    .iter()
+                    .enumerate()
+                    .map(|(at, source)| (at as u32, cell(source, row)))
+                    .collect();
+                sparse.push_row(cells);
+            }
+            Matrix::Sparse(sparse)
+        } else {
+            let mut dense = Dense::new(sources.len());
+            for row in rows {
+                let cells: Vec<f64> = sources.iter().map(|source| cell(source, row)).collect();
+                dense.push_row(&cells);
+            }
+            Matrix::Dense(dense)
+        };
+        (features, n_unseen)
+    }
+}
+
+/// A column of other data, and what its values are called here.
+struct Source {
+    at: usize,
+    /// For each value there, its place among the values known; none for numbers.
+    values: Option<Vec<Option<usize>>>,
+}
+
+impl Source {
+    fn new(known: &Attribute, found: &Attribute, at: usize, path: &Path) -> Result<Source> {
+        let values = match (&known.kind, &found.kind) {
+            (AttributeKind::Numeric, AttributeKind::Numeric) => None,
+            (AttributeKind::Nominal(known), AttributeKind::Nominal(found)) => {
+                let place = |value: &String| known.iter().position(|other| other == value);
+                Some(found.iter().map(place).collect())
+            }
+            (AttributeKind::Numeric, AttributeKind::Nominal(values)) => {
+                let example =
+                    values.first().map_or(String::new(), |value| format!(", such as {value:?}"));
+                return Err(Error::Columns {
+                    path: path.into(),
+                    problem: format!(
+                        "{:?} was a number in training and has named values here{example}",
+                        known.name
+                    ),
+                    remedy: "make the column numeric, or train again".into(),
+                });
+            }
+            (AttributeKind::Nominal(values), AttributeKind::Numeric) => {
+                return Err(Error::Columns {
+                    path: path.into(),
+                    problem: format!(
+                        "{:?} had {} named values in training and is a number here",
+                        known.name,
+                        values.len()
+                    ),
+                    remedy: "use a format that keeps named values (ARFF, Parquet), or train again"
+                        .into(),
+                });
+            }
+        };
+        Ok(Source { at, values })
+    }
+
+    fn known(&self, value: f64) -> f64 {
+        match &self.values {
+            None => value,
+            Some(_) if value.is_nan() => value,
+            Some(places) => {
+                places.get(value as usize).copied().flatten().map_or(f64::NAN, |place| place as f64)
+            }
+        }
+    }
+}
