@@ -1,7 +1,7 @@
 //! `labelchain evaluate`: cross-validate methods, all eleven losses.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::split::{Folds, folds};
@@ -154,7 +154,7 @@ fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String 
 }
 
 fn save_predictions(
-    path: &PathBuf,
+    path: &Path,
     data: &Dataset,
     folds: &Folds,
     evaluations: &[Evaluation],

@@ -178,6 +178,23 @@ impl Columns {
         .collect()
     }
 
+    /// How many different values an input takes on the rows of `classes`, and the least and the
+    /// greatest.
+    pub(crate) fn spread(&self, feature: usize, classes: &Classes) -> (usize, f64, f64) {
+        let mut spread = (0, 0.0, 0.0);
+        let mut take = |tally: Tally| {
+            if tally.counts != [0, 0] {
+                let least = if spread.0 == 0 { tally.value } else { spread.1 };
+                spread = (spread.0 + 1, least, tally.value);
+            }
+        };
+        match &self.columns[feature].cells {
+            Cells::TwoValued(column) => column.tallies(classes).into_iter().for_each(&mut take),
+            Cells::Grouped(column) => column.tallies(classes).for_each(&mut take),
+        }
+        spread
+    }
+
     pub(crate) fn logs(&self) -> &NLogN {
         &self.logs
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::columns::Classes;
 use super::{Cfs, Columns, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
@@ -98,12 +99,13 @@ impl Prepared {
         LabelView { rows, features }
     }
 
-    /// The different values of a numeric column on the rows named: how many, the least, the greatest.
-    pub fn spread(&self, column: usize, rows: &[usize]) -> (usize, f64, f64) {
-        let tallies = self.columns.tallies(column, rows, |_| false);
-        let end = |tally: Option<&super::Tally>| tally.map_or(0.0, |tally| tally.value);
-        let zero = self.zero[column];
-        (tallies.len(), end(tallies.first()) + zero, end(tallies.last()) + zero)
+    /// For a numeric column, on the rows named: how many different values, the least, the greatest.
+    pub fn spreads(&self, rows: &[usize]) -> impl Fn(usize) -> (usize, f64, f64) + '_ {
+        let here = Classes::new(self.data.n_rows(), rows, |_| false);
+        move |column| {
+            let (n, least, greatest) = self.columns.spread(column, &here);
+            (n, least + self.zero[column], greatest + self.zero[column])
+        }
     }
 
     /// Fills `cells` with one column of the rows named, what sparse rows leave out included.
