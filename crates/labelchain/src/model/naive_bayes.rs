@@ -220,11 +220,8 @@ impl NaiveBayes {
 }
 
 /// Mean gap between neighbouring distinct values, 0.01 where there is only one; and the range.
-fn precision((n, least, greatest): (usize, f64, f64)) -> (f64, (f64, f64)) {
-    match n {
-        0 | 1 => (0.01, (least, greatest)),
-        _ => ((greatest - least) / (n - 1) as f64, (least, greatest)),
-    }
+fn precision(((n_gaps, gaps), range): ((usize, f64), (f64, f64))) -> (f64, (f64, f64)) {
+    (if n_gaps == 0 { 0.01 } else { gaps / n_gaps as f64 }, range)
 }
 
 /// Moments of the relevant cells of each label of the group, and of all cells.

@@ -98,12 +98,15 @@ impl Prepared {
         LabelView { rows, features }
     }
 
-    /// The different values of a numeric column on the rows named: how many, the least, the greatest.
-    pub fn spread(&self, column: usize, rows: &[usize]) -> (usize, f64, f64) {
+    /// The different values of a numeric column on the rows named: how many gaps are between them and
+    /// their sum, added up one by one as WEKA does; the least and the greatest.
+    pub fn spread(&self, column: usize, rows: &[usize]) -> ((usize, f64), (f64, f64)) {
         let tallies = self.columns.tallies(column, rows, |_| false);
+        let gaps = tallies.windows(2).map(|pair| pair[1].value - pair[0].value);
         let end = |tally: Option<&super::Tally>| tally.map_or(0.0, |tally| tally.value);
         let zero = self.zero[column];
-        (tallies.len(), end(tallies.first()) + zero, end(tallies.last()) + zero)
+        let range = (end(tallies.first()) + zero, end(tallies.last()) + zero);
+        ((gaps.len(), gaps.sum()), range)
     }
 
     /// Fills `cells` with one column of the rows named, what sparse rows leave out included.
