@@ -7,7 +7,7 @@ use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{AttributeKind, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
-use crate::prepare::{LabelView, Preparation, Prepared};
+use crate::prepare::{LabelView, Preparation, Prepared, Spread};
 use crate::seed::Seed;
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
@@ -231,11 +231,12 @@ impl NaiveBayes {
 }
 
 /// Mean gap between neighbouring distinct values, 0.01 where there is only one; and the range.
-fn precision((n, least, greatest): (usize, f64, f64)) -> (f64, (f64, f64)) {
-    match n {
-        0 | 1 => (0.01, (least, greatest)),
-        _ => ((greatest - least) / (n - 1) as f64, (least, greatest)),
-    }
+fn precision(spread: Spread) -> (f64, (f64, f64)) {
+    let precision = match spread.n_gaps {
+        0 => 0.01,
+        n => spread.gaps / n as f64,
+    };
+    (precision, (spread.least, spread.greatest))
 }
 
 /// Moments of the relevant cells of each label of the group, and of all cells.

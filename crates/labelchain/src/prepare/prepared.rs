@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::columns::Classes;
-use super::{Cfs, Columns, Standardizer, Undersampling};
+use super::{Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
 use crate::seed::Seed;
@@ -99,12 +99,13 @@ impl Prepared {
         LabelView { rows, features }
     }
 
-    /// For a numeric column, on the rows named: how many different values, the least, the greatest.
-    pub fn spreads(&self, rows: &[usize]) -> impl Fn(usize) -> (usize, f64, f64) + '_ {
+    /// The different values of any numeric column on the rows named.
+    pub fn spreads(&self, rows: &[usize]) -> impl Fn(usize) -> Spread + '_ {
         let here = Classes::new(self.data.n_rows(), rows, |_| false);
         move |column| {
-            let (n, least, greatest) = self.columns.spread(column, &here);
-            (n, least + self.zero[column], greatest + self.zero[column])
+            let spread = self.columns.spread(column, &here);
+            let zero = self.zero[column];
+            Spread { least: spread.least + zero, greatest: spread.greatest + zero, ..spread }
         }
     }
 
