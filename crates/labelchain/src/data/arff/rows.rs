@@ -209,6 +209,7 @@ impl Rows {
             if !scan.peek().is_some_and(super::scan::is_blank) {
                 return Err(scan.fault_here("a blank between index and value").into());
             }
+            scan.at += 1;
             let value = self.read_cell(scan, attribute, column)?;
             let entry = Entry { attribute: attribute as u32, at: at as u32, value };
             ascending &= self.entries.last().is_none_or(|last| last.attribute < entry.attribute);
@@ -234,7 +235,24 @@ impl Rows {
         Ok(())
     }
 
+    /// Inlined, so that the usual cell costs no result to be passed on.
+    #[inline(always)]
     fn read_cell(&mut self, scan: &mut Scan, attribute: usize, column: &mut Column) -> Result<f64> {
+        match column.quick(scan.rest()) {
+            Some((value, length)) => {
+                scan.at += length;
+                Ok(value)
+            }
+            None => self.read_long_cell(scan, attribute, column),
+        }
+    }
+
+    fn read_long_cell(
+        &mut self,
+        scan: &mut Scan,
+        attribute: usize,
+        column: &mut Column,
+    ) -> Result<f64> {
         match column.role {
             Role::Bag(_) => self.read_bag(scan, column),
             Role::Feature => column.read(scan),
