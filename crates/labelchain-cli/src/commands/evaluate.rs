@@ -55,6 +55,7 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
+        self.settings.check(&self.method)?;
         let data = self.data.read()?.into_rows()?;
         let seed = Seed::new(self.settings.seed);
         let folds = match self.stratify {
