@@ -114,6 +114,11 @@ impl ModelAndRows {
         &self.model.model
     }
 
+    /// Refuses to write over either of them.
+    pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
+        not_over(&[self.model_path(), &self.data.path], out)
+    }
+
     /// The model and the rows, as the file has them.
     pub(crate) fn load(&self) -> Result<(Trained, Dataset)> {
         let reading = &self.data.reading;
@@ -122,6 +127,19 @@ impl ModelAndRows {
         let found = read(&self.data.path, &reading.for_model(&model, &self.data.path)?)?;
         notes(&found.notes);
         Ok((model, found.into_rows()?))
+    }
+}
+
+/// Refuses to write over a file that was read.
+pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    match real(out).is_some_and(|out| inputs.iter().any(|path| real(path).as_ref() == Some(&out))) {
+        true => Err(Error::CannotWrite {
+            path: out.into(),
+            what: "is also a file to be read".into(),
+            remedy: "write under another name",
+        }),
+        false => Ok(()),
     }
 }
 

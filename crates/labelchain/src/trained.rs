@@ -171,7 +171,7 @@ impl Trained {
         let mut missing = Vec::new();
         for attribute in &self.attributes {
             match data.attributes().iter().position(|other| other.name == attribute.name) {
-                Some(at) => sources.push(Source::new(attribute, &data.attributes()[at], at, path)?),
+                Some(at) => sources.push(Source::new(attribute, data, at, path)?),
                 None => missing.push(attribute.name.as_str()),
             }
         }
@@ -265,8 +265,11 @@ struct Source {
 }
 
 impl Source {
-    fn new(known: &Attribute, found: &Attribute, at: usize, path: &Path) -> Result<Source> {
-        let values = match (&known.kind, &found.kind) {
+    fn new(known: &Attribute, data: &Dataset, at: usize, path: &Path) -> Result<Source> {
+        let is_missing = |row| data.features().get(row, at).is_nan();
+        let values = match (&known.kind, &data.attributes()[at].kind) {
+            // Text that shows no value cannot show that its values have names.
+            (_, AttributeKind::Numeric) if (0..data.n_rows()).all(is_missing) => None,
             (AttributeKind::Numeric, AttributeKind::Numeric) => None,
             (AttributeKind::Nominal(known), AttributeKind::Nominal(found)) => {
                 let place = |value: &String| known.iter().position(|other| other == value);

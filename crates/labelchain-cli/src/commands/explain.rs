@@ -66,12 +66,13 @@ impl Explain {
         let member = self.member.unwrap_or_else(|| most_agreeing(&answers, &traces));
         let alone = model.support_alone(&row, member)?;
         let mut page = format!(
-            "{}, row {} (counted from 0), as {} sees it: {}, {} members{}\n",
+            "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",
             path.display(),
             self.row,
             self.files.model_path().display(),
             model.method(),
             model.members().len(),
+            if model.members().len() == 1 { "" } else { "s" },
             model.decay().map(|decay| format!(", decay {decay}")).unwrap_or_default()
         );
         page += &vote(&model, &answers);
@@ -170,10 +171,13 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
             if changed { ", changed by what was decided before" } else { "" }
         );
     }
-    page.push_str(
-        "\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n  \
-         support  the same after what the earlier decisions added; relevant if above 0\n",
-    );
+    page.push_str("\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n");
+    page.push_str(match trace.order {
+        Some(_) => {
+            "  support  the same after what the earlier decisions added; relevant if above 0\n"
+        }
+        None => "  support  the same, for no decision changes another; relevant if above 0\n",
+    });
     page.push_str(match (&trace.order, &trace.local_f1) {
         (_, Some(_)) => {
             "  local F1 how well the label is told near this row, among the member's validation rows\n"

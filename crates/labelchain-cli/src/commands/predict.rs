@@ -48,6 +48,8 @@ enum Kind {
 impl Predict {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let kind = self.kind()?;
+        self.files.not_over(&self.out)?;
+        self.explain.iter().try_for_each(|path| self.files.not_over(path))?;
         self.threads.start();
         let (model, data) = self.files.load()?;
         let (rows, remarks) = model.align(&data, &self.files.data.path)?;

@@ -145,7 +145,7 @@ fn text(model: &Trained) -> String {
     let _ = writeln!(
         page,
         "\n  {:>6}  {:>7} {:>8}  {:>16}  {:>16}  order",
-        "", "fitting", "validat.", "rows of a label", "features of one"
+        "", "fitting", "validat.", "rows of a label", "of its features"
     );
     let _ = writeln!(
         page,

@@ -7,7 +7,7 @@ use clap::Args;
 use labelchain::experiment::Method;
 use labelchain::trained::Trained;
 
-use crate::args::{DataFile, MethodArgs, notes};
+use crate::args::{DataFile, MethodArgs, not_over, notes};
 use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
@@ -31,6 +31,7 @@ pub(crate) struct Train {
 impl Train {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
+        not_over(&[&self.data.path], &self.out)?;
         self.settings.check(&[self.method])?;
         let reading = self.data.read()?;
         notes(&reading.notes);
