@@ -362,6 +362,10 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
         let explain = ["predict", "m.labelchain", "new.csv", "-o", "p.csv", "--explain", out];
         place.refused(&explain, 2, &["is also a file to be read"]);
     }
+    let twice = ["predict", "m.labelchain", "new.csv", "-o", "p.jsonl", "--explain", "p.jsonl"];
+    place.refused(&twice, 2, &["p.jsonl: is asked for twice"]);
+    let evaluate = ["evaluate", "train.csv", "--labels", "calm", "--predictions", "train.csv"];
+    place.refused(&evaluate, 2, &["is also a file to be read"]);
     let train = ["train", "train.csv", "--labels", "calm", "-o", "train.csv"];
     place.refused(&train, 2, &["is also a file to be read"]);
     assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);

@@ -1,7 +1,7 @@
 //! `labelchain evaluate`: cross-validate methods, all eleven losses.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::split::{Folds, folds};
@@ -13,7 +13,7 @@ use labelchain::loss::{Criterion, Losses};
 use labelchain::seed::Seed;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DataFile, MethodArgs, Stratify};
+use crate::args::{DataFile, MethodArgs, Stratify, not_over};
 use crate::messages::{Failure, print};
 use crate::progress::Progress;
 
@@ -56,6 +56,7 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         self.settings.check(&self.method)?;
+        self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
         let data = self.data.read()?.into_rows()?;
         let seed = Seed::new(self.settings.seed);
         let folds = match self.stratify {
@@ -155,7 +156,7 @@ fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String 
 }
 
 fn save_predictions(
-    path: &PathBuf,
+    path: &Path,
     data: &Dataset,
     folds: &Folds,
     evaluations: &[Evaluation],

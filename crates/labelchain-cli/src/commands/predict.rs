@@ -47,9 +47,18 @@ enum Kind {
 
 impl Predict {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let kind = self.kind()?;
         self.files.not_over(&self.out)?;
-        self.explain.iter().try_for_each(|path| self.files.not_over(path))?;
+        if let Some(path) = &self.explain {
+            self.files.not_over(path)?;
+            if *path == self.out {
+                return Err(Failure::Library(Error::CannotWrite {
+                    path: path.clone(),
+                    what: "is asked for twice, by --out and by --explain".into(),
+                    remedy: "write one of them under another name",
+                }));
+            }
+        }
+        let kind = self.kind()?;
         self.threads.start();
         let (model, data) = self.files.load()?;
         let (rows, remarks) = model.align(&data, &self.files.data.path)?;
