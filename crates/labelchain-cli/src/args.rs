@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use labelchain::chain::Order;
 use labelchain::data::{
-    Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading, Threshold,
-    read,
+    Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
+    Threshold, read,
 };
 use labelchain::ensemble::Sampling;
 use labelchain::error::{Error, Result};
@@ -357,8 +357,20 @@ impl MethodArgs {
             [random] if random == "random" => Ok(None),
             [natural] if natural == "natural" => Ok(Some(Order::natural(data.n_labels()))),
             names => {
-                let labels = names.iter().map(|name| data.label(name.trim()));
-                Order::new(labels.collect::<Result<_>>()?, data.n_labels()).map(Some)
+                let labels: Vec<LabelId> =
+                    names.iter().map(|name| data.label(name.trim())).collect::<Result<_>>()?;
+                let all = (0..data.n_labels()).map(LabelId);
+                let missing = all.filter(|label| !labels.contains(label));
+                let missing: Vec<String> =
+                    missing.map(|label| format!("{:?}", data.label_names()[label.0])).collect();
+                if let Some(first) = missing.first() {
+                    return Err(Error::Setting {
+                        name: "--order",
+                        value: format!("without {} of the labels (first: {first})", missing.len()),
+                        accepted: "natural, random, or each label once",
+                    });
+                }
+                Order::new(labels, data.n_labels()).map(Some)
             }
         }
     }

@@ -122,7 +122,11 @@ fn vote(model: &Trained, answers: &Answers) -> String {
     for (at, name) in names.iter().enumerate() {
         let share = answers.votes[at];
         let count = (share * n as f64).round() as usize;
-        let sign = if answers.labels.get(0, LabelId(at)) { SIGN } else { "" };
+        let sign = match answers.labels.get(0, LabelId(at)) {
+            true => SIGN,
+            false if share == 0.5 => "a tie, so irrelevant",
+            false => "",
+        };
         let line = format!(
             "  {:<wide$}  {count:>digits$}/{n}  {:<BAR$}  {sign}",
             cut(name, wide),
@@ -148,16 +152,17 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
         }
     );
     let f1_title = if trace.local_f1.is_some() { "local F1" } else { "" };
-    let f1_wide = if trace.local_f1.is_some() { SMALL + 7 } else { 0 };
+    let f1_wide = if trace.local_f1.is_some() { SMALL + 8 } else { 0 };
     let _ = writeln!(
         page,
         "  {:>3}  {:<wide$}  {f1_title:<f1_wide$}  {:>9}  {:>9}  decision",
         "", "label", "alone", "support"
     );
+    let mut any_changed = false;
     let natural: Vec<LabelId> = (0..n).map(LabelId).collect();
     for (place, label) in trace.order.as_ref().unwrap_or(&natural).iter().enumerate() {
         let f1 = trace.local_f1.as_ref().map_or(String::new(), |f1| {
-            format!("{:.3}  {:<SMALL$}", f1[label.0], bar(f1[label.0], SMALL))
+            format!("{:<6}  {:<SMALL$}", digits(f1[label.0]), bar(f1[label.0], SMALL))
         });
         let support = trace.support[label.0];
         let changed = (support > 0.0) != (alone[label.0] > 0.0);
@@ -168,8 +173,12 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
             cut(&names[label.0], wide),
             alone[label.0],
             if trace.decisions[label.0] { SIGN } else { "irrelevant" },
-            if changed { ", changed by what was decided before" } else { "" }
+            if changed { " *" } else { "" }
         );
+        any_changed |= changed;
+    }
+    if any_changed {
+        page.push_str("\n  *        alone, it would have been decided otherwise");
     }
     page.push_str("\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n");
     page.push_str(match trace.order {
@@ -190,6 +199,14 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
         }
     });
     page
+}
+
+/// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
+fn digits(f1: f64) -> String {
+    match f1 > 0.0 && f1 < 0.0005 {
+        true => format!("{f1:.0e}"),
+        false => format!("{f1:.3}"),
+    }
 }
 
 /// Orders and decisions over all members.
@@ -233,7 +250,7 @@ fn differences(model: &Trained, answers: &Answers, traces: &[Trace]) -> String {
             false => {
                 let least = local.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = local.iter().copied().fold(0.0, f64::max);
-                format!("{least:.3} to {most:.3}")
+                format!("{} to {}", digits(least), digits(most))
             }
         };
         let line = format!(
