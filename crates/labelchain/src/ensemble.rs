@@ -9,7 +9,7 @@ use crate::chain::{Chain, Independent, Order};
 use crate::data::split::{holdout, subsample};
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::error::{Error, Result};
-use crate::learner::{Block, Predictor, Trace};
+use crate::learner::{Block, Nearness, Predictor, Trace};
 use crate::model::{ChainLearner, ChainModel};
 use crate::neighbourhood::Neighbourhood;
 use crate::ordering::LocalF1;
@@ -114,6 +114,8 @@ pub struct Member<M> {
 pub struct Ensemble<M> {
     members: Vec<Member<M>>,
     n_labels: usize,
+    /// β, where members look for neighbours.
+    decay: Option<f64>,
 }
 
 impl<M: ChainModel> Ensemble<M> {
@@ -133,16 +135,23 @@ impl<M: ChainModel> Ensemble<M> {
                 Strategy::GivenOrder(order) => {
                     Walker::Fixed(Chain { model, policy: order.clone() })
                 }
-                Strategy::LocalF1 { decay } => {
-                    let policy = candidate.local_f1(*decay, train)?;
-                    Walker::Local(Chain { model, policy })
+                Strategy::LocalF1 { .. } => {
+                    Walker::Local(Chain { model, policy: candidate.local_f1(train)? })
                 }
             };
             let (fitting, validation) = (candidate.fitting.clone(), candidate.validation.clone());
             Ok(Member { walker, fitting, validation })
         };
+        let decay = match *strategy {
+            Strategy::LocalF1 { decay } if decay > 0.0 && decay.is_finite() => Some(decay),
+            Strategy::LocalF1 { decay } => {
+                let (name, value) = ("decay", decay.to_string());
+                return Err(Error::Setting { name, value, accepted: "above 0" });
+            }
+            _ => None,
+        };
         let members = candidates.par_iter().map(member).collect::<Result<Vec<_>>>()?;
-        Ok(Ensemble { members, n_labels: train.data().n_labels() })
+        Ok(Ensemble { members, n_labels: train.data().n_labels(), decay })
     }
 
     /// The members, in the order they were drawn.
@@ -157,14 +166,15 @@ impl<M: ChainModel> Ensemble<M> {
 
     /// Whether members look for neighbours among the training rows.
     pub fn needs_neighbourhood(&self) -> bool {
-        self.members.iter().any(|member| matches!(member.walker, Walker::Local(_)))
+        self.decay.is_some()
     }
 
     /// How many members say each label of each standardized row is relevant, row by row.
     pub fn votes(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<u32>> {
         let n_labels = self.n_labels;
         let mut votes = vec![0u32; rows.n_rows() * n_labels];
-        for (start, block) in blocks(rows, near)? {
+        for start in (0..rows.n_rows()).step_by(BLOCK) {
+            let block = Rows::new(rows, start, near, self.decay)?;
             let answers: Vec<LabelMatrix> =
                 self.members.par_iter().map(|member| member.predict_block(&block.view())).collect();
             for answer in answers {
@@ -192,7 +202,8 @@ impl<M: ChainModel> Ensemble<M> {
     /// How each member decided each row: traces by row, then by member.
     pub fn trace(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<Vec<Trace>>> {
         let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
-        for (start, block) in blocks(rows, near)? {
+        for start in (0..rows.n_rows()).step_by(BLOCK) {
+            let block = Rows::new(rows, start, near, self.decay)?;
             let traces: Vec<Vec<Trace>> =
                 self.members.par_iter().map(|member| member.trace_block(&block.view())).collect();
             for of_member in traces {
@@ -205,7 +216,7 @@ impl<M: ChainModel> Ensemble<M> {
 }
 
 impl<M: ChainModel> Candidate<M> {
-    fn local_f1(&self, decay: f64, train: &Prepared) -> Result<LocalF1> {
+    fn local_f1(&self, train: &Prepared) -> Result<LocalF1> {
         if self.validation.is_empty() {
             return Err(Error::TooFewRows {
                 needed: 1,
@@ -213,14 +224,10 @@ impl<M: ChainModel> Candidate<M> {
                 purpose: "choosing orders by local F1: the validation part of a member".into(),
             });
         }
-        if !(decay > 0.0 && decay.is_finite()) {
-            let (name, value) = ("decay", decay.to_string());
-            return Err(Error::Setting { name, value, accepted: "above 0" });
-        }
         let features = train.data().features();
-        let block = Block { features, rows: &self.validation, distances: None };
+        let block = Block { features, rows: &self.validation, near: None };
         let said = Independent { model: Arc::clone(&self.model) }.predict_block(&block);
-        Ok(LocalF1::new(decay, &self.validation, &said, train.data().labels()))
+        Ok(LocalF1::new(&self.validation, &said, train.data().labels()))
     }
 }
 
@@ -259,34 +266,38 @@ impl<M: ChainModel> Member<M> {
     }
 }
 
-/// A few rows at a time, with their distances.
+/// Rows at a time, so that their distances to all training rows fit in memory. The cuts depend on
+/// nothing but row numbers, so results do not depend on threads.
+const BLOCK: usize = 256;
+
+/// A block of rows, with how near they are.
 struct Rows<'d> {
     data: &'d Dataset,
     rows: Vec<usize>,
-    distances: Option<Vec<f64>>,
+    near: Option<Nearness>,
 }
 
-impl Rows<'_> {
-    fn view(&self) -> Block<'_> {
-        Block {
-            features: self.data.features(),
-            rows: &self.rows,
-            distances: self.distances.as_deref(),
-        }
+impl<'d> Rows<'d> {
+    fn new(
+        data: &'d Dataset,
+        start: usize,
+        near: Option<&Neighbourhood>,
+        decay: Option<f64>,
+    ) -> Result<Rows<'d>> {
+        let rows: Vec<usize> = (start..data.n_rows().min(start + BLOCK)).collect();
+        let near = match near.zip(decay) {
+            None => None,
+            Some((near, decay)) => {
+                let distances = near.distances(&data.select(&rows))?;
+                Some(Nearness::new(distances, near.n_rows(), decay))
+            }
+        };
+        Ok(Rows { data, rows, near })
     }
-}
 
-/// Cuts rows into blocks, so that distances to all training rows fit in memory. The cuts depend on
-/// nothing but row numbers, so results do not depend on threads.
-fn blocks<'d>(data: &'d Dataset, near: Option<&Neighbourhood>) -> Result<Vec<(usize, Rows<'d>)>> {
-    const LENGTH: usize = 256;
-    let starts = (0..data.n_rows()).step_by(LENGTH);
-    let block = |start: usize| {
-        let rows: Vec<usize> = (start..data.n_rows().min(start + LENGTH)).collect();
-        let distances = near.map(|near| near.distances(&data.select(&rows))).transpose()?;
-        Ok((start, Rows { data, rows, distances }))
-    };
-    starts.map(block).collect()
+    fn view(&self) -> Block<'_> {
+        Block { features: self.data.features(), rows: &self.rows, near: self.near.as_ref() }
+    }
 }
 
 /// β of least macro-F1 loss over three plain folds of the training set, ties to the smaller one
@@ -310,9 +321,9 @@ pub fn tune_decay<B: ChainLearner>(
         let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
         let candidates = sampling.candidates(base, &fitted, seed.child("fold", fold))?;
         let near = Neighbourhood::new(fitted.data())?;
-        let first = Ensemble::plan(&Strategy::LocalF1 { decay: DECAYS[0] }, &candidates, &fitted)?;
+        let plan = |decay| Ensemble::plan(&Strategy::LocalF1 { decay }, &candidates, &fitted);
         let losses = DECAYS.par_iter().map(|&decay| {
-            let ensemble = first.with_decay(decay);
+            let ensemble = plan(decay)?;
             let answers = ensemble.decide(&ensemble.votes(&tested, Some(&near))?);
             let losses = Losses::between(tested.labels(), &answers, Undefined::Paper)?;
             Ok(losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap_or(0.0))
@@ -327,31 +338,4 @@ pub fn tune_decay<B: ChainLearner>(
         }
     }
     Ok(DECAYS[best])
-}
-
-impl<M: ChainModel> Ensemble<M> {
-    /// The same members under another β.
-    fn with_decay(&self, decay: f64) -> Ensemble<M> {
-        let member = |member: &Member<M>| {
-            let walker = match &member.walker {
-                Walker::Local(chain) => {
-                    let policy = chain.policy.with_decay(decay);
-                    Walker::Local(Chain { model: Arc::clone(&chain.model), policy })
-                }
-                Walker::Fixed(chain) => Walker::Fixed(Chain {
-                    model: Arc::clone(&chain.model),
-                    policy: chain.policy.clone(),
-                }),
-                Walker::Independent(independent) => {
-                    Walker::Independent(Independent { model: Arc::clone(&independent.model) })
-                }
-            };
-            Member {
-                walker,
-                fitting: member.fitting.clone(),
-                validation: member.validation.clone(),
-            }
-        };
-        Ensemble { members: self.members.iter().map(member).collect(), n_labels: self.n_labels }
-    }
 }

@@ -8,8 +8,32 @@ pub struct Block<'a> {
     pub features: &'a Matrix,
     /// Which rows of them.
     pub rows: &'a [usize],
-    /// Squared distance of each row to every training row, row by row, where anyone asks for it.
-    pub distances: Option<&'a [f64]>,
+    /// How near each row is to every training row, where anyone asks for it.
+    pub near: Option<&'a Nearness>,
+}
+
+/// How near rows to be labelled are to every training row, row by row.
+#[derive(Clone, Debug)]
+pub struct Nearness {
+    /// Squared distances D.
+    pub distances: Vec<f64>,
+    /// β: how fast memberships fall.
+    pub decay: f64,
+    /// exp(-β (D - m)), m the least distance of the row to any training row: memberships of the
+    /// fuzzy neighbourhood up to a factor of the row, which cancels in every ratio of sums.
+    pub memberships: Vec<f64>,
+}
+
+impl Nearness {
+    /// Memberships of rows with these distances to `n_train` training rows each.
+    pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Nearness {
+        let mut memberships = Vec::with_capacity(distances.len());
+        for row in distances.chunks(n_train.max(1)) {
+            let least = row.iter().copied().fold(f64::INFINITY, f64::min);
+            memberships.extend(row.iter().map(|distance| (-decay * (distance - least)).exp()));
+        }
+        Nearness { distances, decay, memberships }
+    }
 }
 
 impl Block<'_> {

@@ -148,7 +148,7 @@ impl Trained {
             return Err(Error::Shape { what, expected, found });
         };
         let all: Vec<usize> = (0..rows.n_rows()).collect();
-        let block = Block { features: rows.features(), rows: &all, distances: None };
+        let block = Block { features: rows.features(), rows: &all, near: None };
         let scores = member.model().score(&block);
         let of_row = |row: usize| {
             let evidence = member.model().evidence(&scores, row);

@@ -26,7 +26,7 @@ fn compare(data: &Dataset, learner: &NaiveBayes, orders: &[Order]) {
     let mut relevant = 0;
     for order in orders {
         chain.policy = order.clone();
-        let block = Block { features: queries.features(), rows: &rows, distances: None };
+        let block = Block { features: queries.features(), rows: &rows, near: None };
         let walked = chain.predict_block(&block);
         let retrained = Retrained::fit(learner, &train, &views, order.clone()).unwrap();
         assert_eq!(walked, retrained.predict(&queries).unwrap(), "order {order}");

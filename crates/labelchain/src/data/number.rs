@@ -6,25 +6,24 @@
 /// A mantissa below 2^53 and a power of ten up to 22 are both exact in double precision, so one
 /// division or multiplication rounds once, which is correct rounding (Clinger 1990). Nearly every
 /// number in a data file is of this kind.
+#[inline]
 pub(crate) fn scan(bytes: &[u8]) -> Option<(f64, usize)> {
-    let mut at = usize::from(matches!(bytes.first(), Some(b'-')));
-    let negative = at == 1;
-    let mut mantissa = 0u64;
-    let mut n_digits = 0;
-    let mut exponent = 0i32;
-    let mut digits = |at: &mut usize, exponent: &mut i32, scale: i32| {
-        while let Some(digit) = bytes.get(*at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-            n_digits += 1;
-            *exponent += scale;
-            *at += 1;
-        }
+    let (negative, start) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, bytes),
     };
-    digits(&mut at, &mut exponent, 0);
-    if bytes.get(at) == Some(&b'.') {
-        at += 1;
-        digits(&mut at, &mut exponent, -1);
-    }
+    let (mantissa, rest) = digits(0, start);
+    let n_whole = start.len() - rest.len();
+    let (mantissa, rest, n_parts) = match rest {
+        [b'.', parts @ ..] => {
+            let (mantissa, rest) = many_digits(mantissa, parts);
+            (mantissa, rest, parts.len() - rest.len())
+        }
+        _ => (mantissa, rest, 0),
+    };
+    let n_digits = n_whole + n_parts;
+    let mut exponent = -(n_parts as i32);
+    let mut at = bytes.len() - rest.len();
     // 15 digits stay below 2^53; more may not, and are left to the slow way.
     if n_digits == 0 || n_digits > 15 {
         return None;
@@ -44,7 +43,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Option<(f64, usize)> {
         exponent += sign * power;
         at = first + length;
     }
-    const POWERS: [f64; 23] = [
+    static POWERS: [f64; 23] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
         1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ];
@@ -52,6 +51,49 @@ pub(crate) fn scan(bytes: &[u8]) -> Option<(f64, usize)> {
     let magnitude = mantissa as f64;
     let value = if exponent < 0 { magnitude / power } else { magnitude * power };
     Some((if negative { -value } else { value }, at))
+}
+
+/// Appends the decimal digits that `bytes` begin with; overflow wraps, and is for the caller to see
+/// by the number of digits.
+#[inline]
+fn digits(mut mantissa: u64, mut bytes: &[u8]) -> (u64, &[u8]) {
+    while let [digit @ b'0'..=b'9', rest @ ..] = bytes {
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+        bytes = rest;
+    }
+    (mantissa, bytes)
+}
+
+/// The same, eight at a time: decimal places are seldom few.
+///
+/// A byte is a digit if it differs from '0' by less than 10, which is seen for all eight in one
+/// addition that carries into the highest bit of each byte. The digits are then moved up, so that
+/// what stands before them is 0, and added in pairs, in fours, and together.
+#[inline]
+fn many_digits(mut mantissa: u64, mut bytes: &[u8]) -> (u64, &[u8]) {
+    static POWERS: [u64; 9] =
+        [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    while let Some(&chunk) = bytes.first_chunk::<8>() {
+        let values = u64::from_le_bytes(chunk) ^ (LOW * u64::from(b'0'));
+        let others = (((values & (LOW * 0x7F)) + LOW * (0x80 - 10)) | values) & (LOW * 0x80);
+        let n = others.trailing_zeros() as usize / 8;
+        if n == 0 {
+            break;
+        }
+        let digits = values << (8 * (8 - n));
+        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+        let every_fourth = 0x0000_00FF_0000_00FF;
+        let low = (pairs & every_fourth).wrapping_mul(100 + (1_000_000 << 32));
+        let high = ((pairs >> 16) & every_fourth).wrapping_mul(1 + (10_000 << 32));
+        let together = low.wrapping_add(high) >> 32;
+        mantissa = mantissa.wrapping_mul(POWERS[n]).wrapping_add(together);
+        bytes = &bytes[n..];
+        if n < 8 {
+            return (mantissa, bytes);
+        }
+    }
+    digits(mantissa, bytes)
 }
 
 /// The number that all of `token` is, `inf` and `nan` included.

@@ -7,7 +7,7 @@ use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{AttributeKind, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
-use crate::prepare::{LabelView, Preparation, Prepared};
+use crate::prepare::{LabelView, Preparation, Prepared, Spread};
 use crate::seed::Seed;
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
@@ -94,10 +94,22 @@ impl ChainLearner for NaiveBayes {
     }
 }
 
-/// Labels that learn from the same rows, and for each of the rows which of them are relevant.
+/// Labels that learn from the same rows.
 struct Group<'v> {
     rows: &'v [usize],
     labels: Vec<LabelId>,
+}
+
+/// For each row of a group, which of its labels are relevant, by place in the group.
+struct Relevant {
+    starts: Vec<usize>,
+    places: Vec<u32>,
+}
+
+impl Relevant {
+    fn by_row(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|span| &self.places[span[0]..span[1]])
+    }
 }
 
 /// Undersampled labels stand alone; all others share the rows given.
@@ -150,19 +162,20 @@ impl NaiveBayes {
             return;
         }
         let labels = train.data().labels();
-        // For each row of the group, which of its labels are relevant, by place in the group.
         let mut place = vec![usize::MAX; views.len()];
         group.labels.iter().enumerate().for_each(|(at, label)| place[label.0] = at);
-        let relevant: Vec<Vec<usize>> = group
-            .rows
-            .iter()
-            .map(|&row| labels.relevant(row).map(|l| place[l.0]).filter(|&at| at < n).collect())
-            .collect();
+        let mut relevant = Relevant { starts: vec![0], places: vec![] };
+        for &row in group.rows {
+            let here = labels.relevant(row).map(|label| place[label.0]).filter(|&at| at < n);
+            relevant.places.extend(here.map(|at| at as u32));
+            relevant.starts.push(relevant.places.len());
+        }
         let mut looks: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
         for (at, label) in group.labels.iter().enumerate() {
             views[label.0].features.iter().for_each(|&column| looks[column].push(at));
         }
         let mut cells = Vec::with_capacity(group.rows.len());
+        let spread = train.spreads(group.rows);
         for (column, attribute) in train.data().attributes().iter().enumerate() {
             if looks[column].is_empty() {
                 continue;
@@ -173,7 +186,7 @@ impl NaiveBayes {
                     categories(&cells, &relevant, values.len(), n, &looks[column])
                 }
                 AttributeKind::Numeric => {
-                    let precision = precision(train.spread(column, group.rows));
+                    let precision = precision(spread(column));
                     self.normals(&cells, &relevant, n, &looks[column], precision)
                 }
             };
@@ -184,61 +197,60 @@ impl NaiveBayes {
     fn normals(
         &self,
         cells: &[f64],
-        relevant: &[Vec<usize>],
+        relevant: &Relevant,
         n: usize,
         looks: &[usize],
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
-        let (plain, plain_all) = moments(cells.iter().copied(), relevant, n);
-        let round = cells.iter().map(|&cell| rounded(cell, precision));
-        let by_rounding = match self.likelihood {
-            Likelihood::Gaussian => None,
-            _ => Some(moments(round, relevant, n)),
+        let pair = |(yes, all): &(Vec<Moments>, Moments), at: usize| {
+            let estimate = |moments: &Moments| Normal::estimate(moments, precision);
+            (estimate(&all.less(&yes[at])), estimate(&yes[at]))
         };
-        let pair = |(yes, all): (&[Moments], &Moments), at: usize| {
-            [
-                Normal::estimate(&all.less(&yes[at]), precision),
-                Normal::estimate(&yes[at], precision),
-            ]
-        };
-        let factor = |&at: &usize| {
-            let [irrelevant, relevant] = pair((&plain, &plain_all), at);
-            let is_fine = precision <= 0.1 * irrelevant.deviation.min(relevant.deviation);
-            let density = Factor::Density { irrelevant, relevant };
-            let factor = match (self.likelihood, &by_rounding) {
-                (Likelihood::Auto, _) if is_fine => density,
-                (_, None) => density,
-                (_, Some((yes, all))) => {
-                    let [irrelevant, relevant] = pair((yes, all), at);
-                    Factor::mass(irrelevant, relevant, precision, range)
-                }
+        let plain = moments(cells.iter().copied(), relevant, n);
+        // Few columns need their cells rounded; they are when the first label does.
+        let mut by_rounding = None;
+        let mut factor = |&at: &usize| {
+            let (irrelevant, relevant_normal) = pair(&plain, at);
+            let is_fine = precision <= 0.1 * irrelevant.deviation.min(relevant_normal.deviation);
+            let as_density = match self.likelihood {
+                Likelihood::Auto => is_fine,
+                Likelihood::Gaussian => true,
+                Likelihood::Weka => false,
             };
-            (at, factor)
+            if as_density {
+                return (at, Factor::Density { irrelevant, relevant: relevant_normal });
+            }
+            let rounded = by_rounding.get_or_insert_with(|| {
+                moments(cells.iter().map(|&cell| rounded(cell, precision)), relevant, n)
+            });
+            let (irrelevant, relevant) = pair(rounded, at);
+            (at, Factor::mass(irrelevant, relevant, precision, range))
         };
-        looks.iter().map(factor).collect()
+        looks.iter().map(&mut factor).collect()
     }
 }
 
 /// Mean gap between neighbouring distinct values, 0.01 where there is only one; and the range.
-fn precision((n, least, greatest): (usize, f64, f64)) -> (f64, (f64, f64)) {
-    match n {
-        0 | 1 => (0.01, (least, greatest)),
-        _ => ((greatest - least) / (n - 1) as f64, (least, greatest)),
-    }
+fn precision(spread: Spread) -> (f64, (f64, f64)) {
+    let precision = match spread.n_gaps {
+        0 => 0.01,
+        n => spread.gaps / n as f64,
+    };
+    (precision, (spread.least, spread.greatest))
 }
 
 /// Moments of the relevant cells of each label of the group, and of all cells.
 fn moments(
     cells: impl Iterator<Item = f64>,
-    relevant: &[Vec<usize>],
+    relevant: &Relevant,
     n: usize,
 ) -> (Vec<Moments>, Moments) {
     let mut by_label = vec![Moments::default(); n];
     let mut all = Moments::default();
-    for (cell, relevant) in cells.zip(relevant) {
+    for (cell, relevant) in cells.zip(relevant.by_row()) {
         if !cell.is_nan() {
             all.add(1.0, cell);
-            relevant.iter().for_each(|&at| by_label[at].add(1.0, cell));
+            relevant.iter().for_each(|&at| by_label[at as usize].add(1.0, cell));
         }
     }
     (by_label, all)
@@ -246,16 +258,16 @@ fn moments(
 
 fn categories(
     cells: &[f64],
-    relevant: &[Vec<usize>],
+    relevant: &Relevant,
     n_values: usize,
     n: usize,
     looks: &[usize],
 ) -> Vec<(usize, Factor)> {
     let mut yes = vec![0.0; n * n_values];
     let mut all = vec![0.0; n_values];
-    for (cell, relevant) in cells.iter().zip(relevant).filter(|(cell, _)| !cell.is_nan()) {
+    for (cell, relevant) in cells.iter().zip(relevant.by_row()).filter(|(cell, _)| !cell.is_nan()) {
         all[*cell as usize] += 1.0;
-        relevant.iter().for_each(|at| yes[at * n_values + *cell as usize] += 1.0);
+        relevant.iter().for_each(|&at| yes[at as usize * n_values + *cell as usize] += 1.0);
     }
     let factor = |&at: &usize| {
         let yes = &yes[at * n_values..(at + 1) * n_values];

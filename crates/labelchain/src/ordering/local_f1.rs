@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chosen, Order, OrderPolicy};
 use crate::data::LabelMatrix;
-use crate::learner::Block;
+use crate::learner::{Block, Nearness};
 
 /// For each label, where among the training rows it was right and where it was wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalF1 {
-    decay: f64,
     n_train: usize,
     by_label: Vec<Outcomes>,
 }
@@ -32,12 +31,7 @@ struct Outcomes {
 impl LocalF1 {
     /// Compares what binary relevance said of the validation rows with the truth; `said` has a row
     /// for each of `validation`, `truth` one for each row of the training set.
-    pub fn new(
-        decay: f64,
-        validation: &[usize],
-        said: &LabelMatrix,
-        truth: &LabelMatrix,
-    ) -> LocalF1 {
+    pub fn new(validation: &[usize], said: &LabelMatrix, truth: &LabelMatrix) -> LocalF1 {
         let mut by_label = vec![Outcomes::default(); truth.n_labels()];
         for (at, &row) in validation.iter().enumerate() {
             for label in truth.ids() {
@@ -49,39 +43,45 @@ impl LocalF1 {
                 }
             }
         }
-        LocalF1 { decay, n_train: truth.n_rows(), by_label }
+        LocalF1 { n_train: truth.n_rows(), by_label }
     }
 
-    /// The same outcomes under another β.
-    pub fn with_decay(&self, decay: f64) -> LocalF1 {
-        LocalF1 { decay, ..self.clone() }
-    }
-
-    /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label, given the distances of one row
-    /// to every training row. F1 is increasing in it, and it does not underflow.
-    pub fn log_odds(&self, distances: &[f64]) -> Vec<f64> {
+    /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for one row of the block. F1 is
+    /// increasing in it, and it does not underflow.
+    pub fn log_odds(&self, near: &Nearness, row: usize) -> Vec<f64> {
+        let span = row * self.n_train..(row + 1) * self.n_train;
+        let memberships = &near.memberships[span.clone()];
         let of = |outcomes: &Outcomes| {
             match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
                 // No evidence that the label is told well near the row: last place.
-                (true, _) => f64::NEG_INFINITY,
-                (false, true) => f64::INFINITY,
-                (false, false) => {
-                    self.log_sum(&outcomes.hits, distances)
-                        - self.log_sum(&outcomes.errors, distances)
-                }
+                (true, _) => return f64::NEG_INFINITY,
+                (false, true) => return f64::INFINITY,
+                (false, false) => {}
             }
+            // The scale of the row cancels, unless a sum has fallen out of the range of numbers.
+            let sum = |rows: &[u32]| rows.iter().map(|&row| memberships[row as usize]).sum::<f64>();
+            let (hits, errors) = (sum(&outcomes.hits), sum(&outcomes.errors));
+            if hits.min(errors) > SMALLEST_SUM {
+                return hits.ln() - errors.ln();
+            }
+            let distances = &near.distances[span.clone()];
+            log_sum(&outcomes.hits, distances, near.decay)
+                - log_sum(&outcomes.errors, distances, near.decay)
         };
         self.by_label.iter().map(of).collect()
     }
+}
 
-    /// log Σ exp(-β D), each sum taken relative to its own nearest row, so that at least one term
-    /// is 1 however far all rows are.
-    fn log_sum(&self, rows: &[u32], distances: &[f64]) -> f64 {
-        let distance = |&row: &u32| distances[row as usize];
-        let least = rows.iter().map(distance).fold(f64::INFINITY, f64::min);
-        let sum: f64 = rows.iter().map(|row| (-self.decay * (distance(row) - least)).exp()).sum();
-        sum.ln() - self.decay * least
-    }
+/// Sums below this may have lost terms that matter.
+const SMALLEST_SUM: f64 = 1e-250;
+
+/// log Σ exp(-β D), relative to the nearest of the rows, so that at least one term is 1 however far
+/// all rows are.
+fn log_sum(rows: &[u32], distances: &[f64], decay: f64) -> f64 {
+    let distance = |&row: &u32| distances[row as usize];
+    let least = rows.iter().map(distance).fold(f64::INFINITY, f64::min);
+    let sum: f64 = rows.iter().map(|row| (-decay * (distance(row) - least)).exp()).sum();
+    sum.ln() - decay * least
 }
 
 /// F1 = 1 / (1 + exp(-o) / 2) for log-odds o.
@@ -91,13 +91,15 @@ fn f1(log_odds: f64) -> f64 {
 
 impl OrderPolicy for LocalF1 {
     fn orders(&self, block: &Block) -> Vec<Chosen<'_>> {
-        let distances = block.distances.unwrap_or_default();
-        let choose = |distances: &[f64]| {
-            let log_odds = self.log_odds(distances);
+        let choose = |row: usize| {
+            let log_odds = match block.near {
+                Some(near) => self.log_odds(near, row),
+                None => vec![0.0; self.by_label.len()],
+            };
             let order = Cow::Owned(Order::descending(&log_odds));
             Chosen { order, local_f1: Some(log_odds.into_iter().map(f1).collect()) }
         };
-        distances.chunks(self.n_train.max(1)).take(block.n_rows()).map(choose).collect()
+        (0..block.n_rows()).map(choose).collect()
     }
 }
 
@@ -118,17 +120,17 @@ mod tests {
 
     /// Four training rows, of which 0, 2 and 3 validate. Label 0: TP, FN, FP; label 1: TP only;
     /// label 2: never there, never said; label 3: FP only.
-    fn policy(decay: f64) -> LocalF1 {
+    fn log_odds(decay: f64, distances: [f64; 4]) -> Vec<f64> {
         let truth = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 0], &[1, 0, 0, 0], &[0, 0, 0, 0]]);
         let said = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 1], &[1, 0, 0, 0]]);
-        LocalF1::new(decay, &[0, 2, 3], &said, &truth)
+        let near = Nearness::new(distances.to_vec(), 4, decay);
+        LocalF1::new(&[0, 2, 3], &said, &truth).log_odds(&near, 0)
     }
 
     #[test]
     fn local_f1_is_the_formula() {
         // Memberships e^-0.5, e^-1, e^-2: TP = e^-0.5, FP + FN = e^-1 + e^-2.
-        let distances = [0.5, 9.0, 1.0, 2.0];
-        let log_odds = policy(1.0).log_odds(&distances);
+        let log_odds = log_odds(1.0, [0.5, 9.0, 1.0, 2.0]);
         let (tp, e) = ((-0.5f64).exp(), (-1.0f64).exp() + (-2.0f64).exp());
         assert!((f1(log_odds[0]) - 2.0 * tp / (2.0 * tp + e)).abs() < 1e-15);
         assert_eq!(log_odds[1..], [f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn nothing_underflows_far_from_everything() {
         // exp(-10 · 5000) is 0 in double precision, and 0/0 would lose the order.
-        let far = policy(10.0).log_odds(&[5000.0, 0.0, 5000.5, 5001.0]);
+        let far = log_odds(10.0, [5000.0, 0.0, 5000.5, 5001.0]);
         // The nearest hit is 0.5 nearer than the nearest error: 10 · 0.5 = 5, less a little.
         assert!((far[0] - 5.0).abs() < 0.01, "{}", far[0]);
     }

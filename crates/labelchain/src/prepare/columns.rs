@@ -31,6 +31,20 @@ pub struct Tally {
     pub counts: [u32; 2],
 }
 
+/// The different values of a column on some rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// How many there are, less one.
+    pub n_gaps: usize,
+    /// What lies between neighbouring ones, added up one by one as WEKA does: where values lie on
+    /// a grid, the last bit of the mean gap decides how ties are rounded.
+    pub gaps: f64,
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+}
+
 #[derive(Clone, Debug)]
 struct Column {
     is_numeric: bool,
@@ -176,6 +190,30 @@ impl Columns {
         .into_iter()
         .filter(|tally| tally.counts != [0, 0])
         .collect()
+    }
+
+    /// The different values an input takes on the rows of `classes`, from the least on.
+    pub(crate) fn spread(&self, feature: usize, classes: &Classes) -> Spread {
+        let mut spread = Spread::default();
+        let mut any = false;
+        let mut take = |tally: Tally| {
+            if tally.counts == [0, 0] {
+                return;
+            }
+            if any {
+                spread.n_gaps += 1;
+                spread.gaps += tally.value - spread.greatest;
+            } else {
+                spread.least = tally.value;
+            }
+            any = true;
+            spread.greatest = tally.value;
+        };
+        match &self.columns[feature].cells {
+            Cells::TwoValued(column) => column.tallies(classes).into_iter().for_each(&mut take),
+            Cells::Grouped(column) => column.tallies(classes).for_each(&mut take),
+        }
+        spread
     }
 
     pub(crate) fn logs(&self) -> &NLogN {

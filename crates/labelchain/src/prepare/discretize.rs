@@ -143,15 +143,15 @@ mod tests {
     /// the rows gain as much at a tenth of the cost.
     #[test]
     fn a_weak_cut_is_refused_on_few_rows_and_kept_on_many() {
-        assert_eq!(mdl_cuts(&tallies(&[(0.0, [4, 1]), (1.0, [1, 4])])), []);
+        assert!(mdl_cuts(&tallies(&[(0.0, [4, 1]), (1.0, [1, 4])])).is_empty());
         assert_eq!(mdl_cuts(&tallies(&[(0.0, [40, 10]), (1.0, [10, 40])])), [0.5]);
     }
 
     #[test]
     fn one_class_one_value_or_no_rows_are_never_cut() {
-        assert_eq!(mdl_cuts(&tallies(&[(0.0, [9, 0]), (1.0, [9, 0])])), []);
-        assert_eq!(mdl_cuts(&tallies(&[(0.0, [9, 9])])), []);
-        assert_eq!(mdl_cuts(&[]), []);
+        assert!(mdl_cuts(&tallies(&[(0.0, [9, 0]), (1.0, [9, 0])])).is_empty());
+        assert!(mdl_cuts(&tallies(&[(0.0, [9, 9])])).is_empty());
+        assert!(mdl_cuts(&[]).is_empty());
     }
 
     #[test]

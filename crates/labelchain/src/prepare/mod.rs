@@ -34,7 +34,7 @@ mod select;
 mod standardize;
 mod undersample;
 
-pub use columns::{Columns, Tally};
+pub use columns::{Columns, Spread, Tally};
 pub use discretize::mdl_cuts;
 pub use one_hot::one_hot;
 pub use prepared::{LabelView, Preparation, Prepared};

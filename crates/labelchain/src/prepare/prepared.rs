@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cfs, Columns, Standardizer, Undersampling};
+use super::columns::Classes;
+use super::{Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
 use crate::seed::Seed;
@@ -98,12 +99,14 @@ impl Prepared {
         LabelView { rows, features }
     }
 
-    /// The different values of a numeric column on the rows named: how many, the least, the greatest.
-    pub fn spread(&self, column: usize, rows: &[usize]) -> (usize, f64, f64) {
-        let tallies = self.columns.tallies(column, rows, |_| false);
-        let end = |tally: Option<&super::Tally>| tally.map_or(0.0, |tally| tally.value);
-        let zero = self.zero[column];
-        (tallies.len(), end(tallies.first()) + zero, end(tallies.last()) + zero)
+    /// The different values of any numeric column on the rows named.
+    pub fn spreads(&self, rows: &[usize]) -> impl Fn(usize) -> Spread + '_ {
+        let here = Classes::new(self.data.n_rows(), rows, |_| false);
+        move |column| {
+            let spread = self.columns.spread(column, &here);
+            let zero = self.zero[column];
+            Spread { least: spread.least + zero, greatest: spread.greatest + zero, ..spread }
+        }
     }
 
     /// Fills `cells` with one column of the rows named, what sparse rows leave out included.

@@ -161,7 +161,8 @@ impl Column {
     #[inline]
     pub(super) fn read(&mut self, scan: &mut Scan) -> Result<f64> {
         scan.skip_blanks();
-        if let [digit @ b'0'..=b'9', b',' | b'}', ..] = scan.rest() {
+        let rest = scan.rest();
+        if let [digit @ b'0'..=b'9', b',' | b'}', ..] = rest {
             let value = self.by_digit[usize::from(digit - b'0')];
             if !value.is_nan() {
                 scan.at += 1;
@@ -169,8 +170,8 @@ impl Column {
             }
         }
         if let Cell::Number = self.cell
-            && let Some((value, length)) = number::scan(scan.rest())
-            && matches!(scan.rest().get(length), None | Some(b',' | b' ' | b'\t' | b'}'))
+            && let Some((value, length)) = number::scan(rest)
+            && matches!(rest.get(length), None | Some(b',' | b' ' | b'\t' | b'}'))
         {
             scan.at += length;
             return Ok(value);
