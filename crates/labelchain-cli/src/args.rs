@@ -1,19 +1,24 @@
 //! What was typed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use labelchain::chain::Order;
 use labelchain::data::{
-    Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Reading, Threshold, read,
+    Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
+    Threshold, read,
 };
 use labelchain::ensemble::Sampling;
 use labelchain::error::{Error, Result};
-use labelchain::experiment::Settings;
+use labelchain::experiment::{Method, Settings, StrategyName};
 use labelchain::model::Likelihood;
+use labelchain::trained::Trained;
 
-use crate::commands::{Convert, Demo, Describe, Evaluate, Score, Split};
+use crate::commands::{
+    Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Train,
+};
 use crate::memory;
+use crate::messages::remark;
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
 /// without retraining.
@@ -31,6 +36,9 @@ Examples:
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
   labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
+  labelchain train yeast.arff.gz -o yeast.labelchain
+  labelchain predict yeast.labelchain new.csv -o answers.csv
+  labelchain explain yeast.labelchain new.csv --row 17
   labelchain split yeast.arff.gz --stratify iterative -o folds
   labelchain score truth.arff predicted.csv          how wrong are the predictions?
 
@@ -44,6 +52,14 @@ pub(crate) enum Command {
     Convert(Convert),
     /// Cross-validate methods: all eleven losses
     Evaluate(Evaluate),
+    /// Train a method and keep the model in a file
+    Train(Train),
+    /// Label the rows of a file with a trained model
+    Predict(Predict),
+    /// What is in a model file
+    Show(Show),
+    /// One row: what the members say, in which order, and why
+    Explain(Explain),
     /// Cut a data set into folds or a hold-out, as row numbers
     Split(Split),
     /// The eleven losses of two files
@@ -67,6 +83,69 @@ impl DataFile {
     pub(crate) fn read(&self) -> Result<Reading> {
         read(&self.path, &self.reading.options())
     }
+}
+
+/// A model file.
+#[derive(Args)]
+pub(crate) struct ModelFile {
+    /// The model, as written by labelchain train
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+}
+
+impl ModelFile {
+    pub(crate) fn load(&self, max_memory: Option<u64>) -> Result<Trained> {
+        Trained::load(&self.model, max_memory.unwrap_or_else(memory::three_quarters))
+    }
+}
+
+/// A model file and rows to be labelled.
+#[derive(Args)]
+pub(crate) struct ModelAndRows {
+    #[command(flatten)]
+    model: ModelFile,
+
+    #[command(flatten)]
+    pub(crate) data: DataFile,
+}
+
+impl ModelAndRows {
+    pub(crate) fn model_path(&self) -> &Path {
+        &self.model.model
+    }
+
+    /// Refuses to write over either of them.
+    pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
+        not_over(&[self.model_path(), &self.data.path], out)
+    }
+
+    /// The model and the rows, as the file has them.
+    pub(crate) fn load(&self) -> Result<(Trained, Dataset)> {
+        let reading = &self.data.reading;
+        reading.keep_every_row()?;
+        let model = self.model.load(reading.max_memory)?;
+        let found = read(&self.data.path, &reading.for_model(&model, &self.data.path)?)?;
+        notes(&found.notes);
+        Ok((model, found.into_rows()?))
+    }
+}
+
+/// Refuses to write over a file that was read.
+pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    match real(out).is_some_and(|out| inputs.iter().any(|path| real(path).as_ref() == Some(&out))) {
+        true => Err(Error::CannotWrite {
+            path: out.into(),
+            what: "is also a file to be read".into(),
+            remedy: "write under another name",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Tells what a reader had to decide.
+pub(crate) fn notes(notes: &[Note]) {
+    notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
 }
 
 /// How to read a data file. Which columns are labels: the first of these ways that applies.
@@ -176,9 +255,25 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "ORDER", value_delimiter = ',', default_value = "random", help_heading = METHOD)]
     order: Vec<String>,
 
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// How many threads.
+#[derive(Args)]
+pub(crate) struct Threads {
     /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N", help_heading = METHOD)]
+    #[arg(long, value_name = "N")]
     threads: Option<usize>,
+}
+
+impl Threads {
+    pub(crate) fn start(&self) {
+        if let Some(n) = self.threads {
+            // Fails only where threads run already, and then they are as many as asked before.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
+        }
+    }
 }
 
 const METHOD: &str = "Method (defaults as in the paper)";
@@ -225,10 +320,7 @@ enum LikelihoodArg {
 impl MethodArgs {
     /// Also sets the number of threads.
     pub(crate) fn settings(&self, data: &Dataset) -> Result<Settings> {
-        if let Some(n) = self.threads {
-            // Fails only where threads run already, and then they are as many as asked before.
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
-        }
+        self.threads.start();
         Ok(Settings {
             sampling: Sampling {
                 n_members: self.members,
@@ -247,13 +339,38 @@ impl MethodArgs {
         })
     }
 
+    /// Refuses what a method cannot do without.
+    pub(crate) fn check(&self, methods: &[Method]) -> Result<()> {
+        let needs_validation = |method: &Method| method.strategy == StrategyName::Dynamic;
+        match methods.iter().any(needs_validation) && self.fit_share == 1.0 {
+            true => Err(Error::Setting {
+                name: "--fit-share",
+                value: "1".into(),
+                accepted: "below 1 for dynamic, whose orders are chosen on validation rows; ecc and br need none",
+            }),
+            false => Ok(()),
+        }
+    }
+
     fn order(&self, data: &Dataset) -> Result<Option<Order>> {
         match &self.order[..] {
             [random] if random == "random" => Ok(None),
             [natural] if natural == "natural" => Ok(Some(Order::natural(data.n_labels()))),
             names => {
-                let labels = names.iter().map(|name| data.label(name.trim()));
-                Order::new(labels.collect::<Result<_>>()?, data.n_labels()).map(Some)
+                let labels: Vec<LabelId> =
+                    names.iter().map(|name| data.label(name.trim())).collect::<Result<_>>()?;
+                let all = (0..data.n_labels()).map(LabelId);
+                let missing = all.filter(|label| !labels.contains(label));
+                let missing: Vec<String> =
+                    missing.map(|label| format!("{:?}", data.label_names()[label.0])).collect();
+                if let Some(first) = missing.first() {
+                    return Err(Error::Setting {
+                        name: "--order",
+                        value: format!("without {} of the labels (first: {first})", missing.len()),
+                        accepted: "natural, random, or each label once",
+                    });
+                }
+                Order::new(labels, data.n_labels()).map(Some)
             }
         }
     }
@@ -283,6 +400,20 @@ impl ReadingArgs {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Rows to be labelled may carry the labels or not, unless the user says where they are.
+    fn for_model(&self, model: &Trained, path: &Path) -> Result<ReadOptions> {
+        let mut options = self.options();
+        if let LabelChoice::Detect = options.labels {
+            options.labels = LabelChoice::Present(model.label_names().to_vec());
+            options.missing_labels = MissingLabels::Irrelevant;
+        }
+        // The largest index of a few rows does not say how many features there are.
+        if Format::of(path)? == Format::SvmLight {
+            options.n_features = options.n_features.or(Some(model.attributes().len()));
+        }
+        Ok(options)
     }
 
     pub(crate) fn options(&self) -> ReadOptions {

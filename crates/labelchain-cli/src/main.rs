@@ -1,6 +1,7 @@
 //! The `labelchain` program: parse, call, print. The only place that exits.
 
 mod args;
+mod bars;
 mod commands;
 mod memory;
 mod messages;
@@ -37,6 +38,10 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
         Command::Evaluate(evaluate) => evaluate.run(),
+        Command::Train(train) => train.run(),
+        Command::Predict(predict) => predict.run(),
+        Command::Show(show) => show.run(),
+        Command::Explain(explain) => explain.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
         Command::Demo(demo) => demo.run(),

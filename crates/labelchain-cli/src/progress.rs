@@ -1,6 +1,7 @@
 //! What a person sees while waiting: a bar on a terminal, silence in a pipe.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -19,6 +20,20 @@ impl Progress {
         }
         bar.set_prefix(what);
         bar.tick();
+        Progress(bar)
+    }
+
+    /// For a wait of unknown length.
+    pub(crate) fn spinner(what: &'static str) -> Progress {
+        if !std::io::stderr().is_terminal() {
+            return Progress(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}, {elapsed} elapsed") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(what);
+        bar.enable_steady_tick(Duration::from_millis(100));
         Progress(bar)
     }
 

@@ -186,7 +186,7 @@ fn row_numbers_stay_those_of_the_file_and_cuts_do_not_mix() {
 fn a_file_is_not_converted_onto_itself() {
     let place = Place::new().with("songs.arff", SONGS);
     let (status, _, error) = place.run(&["convert", "songs.arff", "./songs.arff"]);
-    assert!(status == 2 && error.contains("is the file to be converted"), "{error}");
+    assert!(status == 2 && error.contains("is also a file to be read"), "{error}");
     assert_eq!(fs::read_to_string(place.path("songs.arff")).unwrap(), SONGS);
 }
 

@@ -19,10 +19,12 @@ use crate::error::{Error, Result};
 use crate::trained::Trained;
 
 const MAGIC: &[u8; 16] = b"labelchain model";
-const FORMAT: u32 = 1;
 const HEADER: usize = 16 + 4 + 8 + 32;
 
 impl Trained {
+    /// The format of model files that this version writes, and the only one it reads.
+    pub const FORMAT: u32 = 1;
+
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
         let content = postcard::to_stdvec(self).map_err(|error| Error::Model {
@@ -32,7 +34,7 @@ impl Trained {
         })?;
         save(path, |out| {
             out.write_all(MAGIC)?;
-            out.write_all(&FORMAT.to_le_bytes())?;
+            out.write_all(&Self::FORMAT.to_le_bytes())?;
             out.write_all(&(content.len() as u64).to_le_bytes())?;
             out.write_all(blake3::hash(&content).as_bytes())?;
             out.write_all(&content)
@@ -65,8 +67,9 @@ impl Trained {
         let number = |from: usize, to: usize| {
             header[from..to].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
         };
-        if number(16, 20) != u64::from(FORMAT) {
-            let problem = format!("model format {}, this program reads {FORMAT}", number(16, 20));
+        if number(16, 20) != u64::from(Self::FORMAT) {
+            let problem =
+                format!("model format {}, this program reads {}", number(16, 20), Self::FORMAT);
             return refuse(&problem, "use the version of labelchain that wrote it, or train again");
         }
         if number(20, 28) != content.len() as u64 {

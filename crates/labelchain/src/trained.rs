@@ -5,13 +5,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{
-    Attribute, AttributeKind, Dataset, Dense, LabelMatrix, Matrix, Note, Sparse, nearest,
+    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse, nearest,
 };
 use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::experiment::{Method, Settings, fit};
-use crate::learner::Trace;
-use crate::model::NaiveBayesModel;
+use crate::learner::{Block, Trace};
+use crate::model::{ChainModel as _, Evidence as _, NaiveBayesModel};
 use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{Prepared, Standardizer};
 use crate::seed::Seed;
@@ -19,6 +19,7 @@ use crate::seed::Seed;
 /// Everything needed to label rows of the same columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trained {
+    version: String,
     method: Method,
     seed: u64,
     settings: Settings,
@@ -27,6 +28,7 @@ pub struct Trained {
     label_names: Vec<String>,
     standardizer: Standardizer,
     is_sparse: bool,
+    n_rows: usize,
     ensemble: Ensemble<NaiveBayesModel>,
     /// The standardized inputs of the training rows, where members look for neighbours.
     train: Option<Matrix>,
@@ -57,6 +59,7 @@ impl Trained {
         let train =
             fitted.ensemble.needs_neighbourhood().then(|| prepared.data().features().clone());
         Ok(Trained {
+            version: env!("CARGO_PKG_VERSION").into(),
             method,
             seed,
             settings: settings.clone(),
@@ -65,9 +68,20 @@ impl Trained {
             label_names: data.label_names().to_vec(),
             standardizer: prepared.standardizer().clone(),
             is_sparse: matches!(data.features(), Matrix::Sparse(_)),
+            n_rows: data.n_rows(),
             ensemble: fitted.ensemble,
             train,
         })
+    }
+
+    /// The version of this library that trained it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// How many rows it was trained on.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
     }
 
     /// The method.
@@ -125,6 +139,24 @@ impl Trained {
         self.ensemble.trace(&rows, self.neighbourhood()?.as_ref())
     }
 
+    /// What one member makes of each label from the inputs alone, before any decision: support row
+    /// by row, by label. Rows as for [`Trained::predict`].
+    pub fn support_alone(&self, rows: &Dataset, member: usize) -> Result<Vec<f64>> {
+        let rows = self.standardizer.apply(rows)?;
+        let Some(member) = self.members().get(member) else {
+            let (what, expected, found) = ("members", member + 1, self.members().len());
+            return Err(Error::Shape { what, expected, found });
+        };
+        let all: Vec<usize> = (0..rows.n_rows()).collect();
+        let block = Block { features: rows.features(), rows: &all, near: None };
+        let scores = member.model().score(&block);
+        let of_row = |row: usize| {
+            let evidence = member.model().evidence(&scores, row);
+            (0..self.label_names.len()).map(move |label| evidence.support(LabelId(label)))
+        };
+        Ok(all.iter().flat_map(|&row| of_row(row)).collect())
+    }
+
     fn neighbourhood(&self) -> Result<Option<Neighbourhood>> {
         let Some(train) = &self.train else { return Ok(None) };
         let labels = LabelMatrix::empty(train.n_rows(), 0);
@@ -139,7 +171,7 @@ impl Trained {
         let mut missing = Vec::new();
         for attribute in &self.attributes {
             match data.attributes().iter().position(|other| other.name == attribute.name) {
-                Some(at) => sources.push(Source::new(attribute, &data.attributes()[at], at, path)?),
+                Some(at) => sources.push(Source::new(attribute, data, at, path)?),
                 None => missing.push(attribute.name.as_str()),
             }
         }
@@ -233,8 +265,11 @@ struct Source {
 }
 
 impl Source {
-    fn new(known: &Attribute, found: &Attribute, at: usize, path: &Path) -> Result<Source> {
-        let values = match (&known.kind, &found.kind) {
+    fn new(known: &Attribute, data: &Dataset, at: usize, path: &Path) -> Result<Source> {
+        let is_missing = |row| data.features().get(row, at).is_nan();
+        let values = match (&known.kind, &data.attributes()[at].kind) {
+            // Text that shows no value cannot show that its values have names.
+            (_, AttributeKind::Numeric) if (0..data.n_rows()).all(is_missing) => None,
             (AttributeKind::Numeric, AttributeKind::Numeric) => None,
             (AttributeKind::Nominal(known), AttributeKind::Nominal(found)) => {
                 let place = |value: &String| known.iter().position(|other| other == value);

@@ -1,14 +1,13 @@
 //! `labelchain convert`: a data set in another format.
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use labelchain::data::{Format, Table, write};
-use labelchain::error::Error;
 use labelchain::prepare::one_hot;
 
-use crate::args::DataFile;
+use crate::args::{DataFile, not_over};
 use crate::messages::{Failure, remark};
 
 #[derive(Args)]
@@ -27,16 +26,7 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let same = |a: &Path, b: &Path| {
-            a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a))
-        };
-        if same(&self.data.path, &self.out) {
-            return Err(Failure::Library(Error::CannotWrite {
-                path: self.out.clone(),
-                what: "is the file to be converted".into(),
-                remedy: "write under another name",
-            }));
-        }
+        not_over(&[&self.data.path], &self.out)?;
         let reading = self.data.read()?;
         reading.notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
         let table = match reading.table {

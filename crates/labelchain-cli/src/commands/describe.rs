@@ -7,6 +7,7 @@ use labelchain::data::Description;
 use serde::Serialize;
 
 use crate::args::DataFile;
+use crate::bars::{bar, cut};
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -113,10 +114,7 @@ pub(crate) fn text(description: &Description) -> String {
     let _ = writeln!(page, "  {:<width$}  {:>7}   share", "label", "rows");
     for (name, &count) in d.label_names.iter().zip(&d.label_counts).take(shown) {
         let share = if d.n_rows == 0 { 0.0 } else { count as f64 / d.n_rows as f64 };
-        let name: String = match name.chars().count() > width {
-            true => name.chars().take(width - 1).chain(['…']).collect(),
-            false => name.clone(),
-        };
+        let name = cut(name, width);
         let _ = writeln!(
             page,
             "  {name:<width$}  {count:>7}  {:>5.1} %  {}",
@@ -135,13 +133,4 @@ pub(crate) fn text(description: &Description) -> String {
         let _ = writeln!(page, "  {:<20} {}", note.code, note.text);
     }
     page
-}
-
-/// A share as a bar, in eighths of a character.
-fn bar(share: f64, width: usize) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share * width as f64 * 8.0).round() as usize;
-    // However rare, a label that occurs leaves a mark.
-    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }

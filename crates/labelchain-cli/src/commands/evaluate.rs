@@ -13,7 +13,7 @@ use labelchain::loss::{Criterion, Losses};
 use labelchain::seed::Seed;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DataFile, MethodArgs, Stratify};
+use crate::args::{DataFile, MethodArgs, Stratify, not_over};
 use crate::messages::{Failure, print};
 use crate::progress::Progress;
 
@@ -55,6 +55,8 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
+        self.settings.check(&self.method)?;
+        self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
         let data = self.data.read()?.into_rows()?;
         let seed = Seed::new(self.settings.seed);
         let folds = match self.stratify {

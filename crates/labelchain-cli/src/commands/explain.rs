@@ -1,0 +1,264 @@
+//! `labelchain explain`: one row, what the members say of it, in which order, and why.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use clap::Args;
+use labelchain::data::LabelId;
+use labelchain::error::{Error, Result};
+use labelchain::learner::Trace;
+use labelchain::trained::{Answers, Trained};
+
+use super::predict::explained;
+use crate::args::{ModelAndRows, Threads, notes};
+use crate::bars::{bar, cut, width};
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    files: ModelAndRows,
+
+    /// Which row, counted from 0
+    #[arg(long, value_name = "N")]
+    row: usize,
+
+    /// Which member to follow, counted from 0 [default: the one that agrees most with the vote]
+    #[arg(long, value_name = "N")]
+    member: Option<usize>,
+
+    /// One JSON object instead of text: the line that predict --explain writes for the row
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        self.threads.start();
+        let (model, data) = self.files.load()?;
+        if self.row >= data.n_rows() {
+            return Err(Failure::Library(Error::TooFewRows {
+                needed: self.row.saturating_add(1),
+                found: data.n_rows(),
+                purpose: format!("--row {} (rows count from 0)", self.row),
+            }));
+        }
+        if let Some(member) = self.member
+            && member >= model.members().len()
+        {
+            return Err(Failure::Library(Error::Setting {
+                name: "--member",
+                value: member.to_string(),
+                accepted: "one of the model's members, counted from 0; labelchain show lists them",
+            }));
+        }
+        let path = &self.files.data.path;
+        let (row, remarks) = model.align(&data.select(&[self.row]), path)?;
+        notes(&remarks);
+        let answers = model.predict(&row).map_err(|error| self.in_its_row(error))?;
+        let traces = model.trace(&row)?.into_iter().flatten().collect::<Vec<_>>();
+        if self.json {
+            return print(&format!("{}\n", explained(&model, &answers, 0, self.row, &traces)));
+        }
+        let member = self.member.unwrap_or_else(|| most_agreeing(&answers, &traces));
+        let alone = model.support_alone(&row, member)?;
+        let mut page = format!(
+            "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",
+            path.display(),
+            self.row,
+            self.files.model_path().display(),
+            model.method(),
+            model.members().len(),
+            if model.members().len() == 1 { "" } else { "s" },
+            model.decay().map(|decay| format!(", decay {decay}")).unwrap_or_default()
+        );
+        page += &vote(&model, &answers);
+        if let Some(trace) = traces.get(member) {
+            page += &walk(&model, &answers, member, trace, &alone);
+        }
+        page += &differences(&model, &answers, &traces);
+        print(&page)
+    }
+
+    /// Only one row was labelled; the place is that of the file.
+    fn in_its_row(&self, error: Error) -> Error {
+        match error {
+            Error::Cell { name, column, found, expected, .. } => {
+                Error::Cell { name, row: self.row, column, found, expected }
+            }
+            other => other,
+        }
+    }
+}
+
+fn n_agreed(answers: &Answers, trace: &Trace) -> usize {
+    let said = |(at, &said): (usize, &bool)| answers.labels.get(0, LabelId(at)) == said;
+    trace.decisions.iter().enumerate().filter(|&decision| said(decision)).count()
+}
+
+/// The first of those with most decisions as the vote.
+fn most_agreeing(answers: &Answers, traces: &[Trace]) -> usize {
+    let places = (0..traces.len()).rev();
+    places.max_by_key(|&at| n_agreed(answers, &traces[at])).unwrap_or(0)
+}
+
+const SIGN: &str = "relevant";
+const BAR: usize = 20;
+
+fn vote(model: &Trained, answers: &Answers) -> String {
+    let names = model.label_names();
+    let relevant: Vec<&str> =
+        answers.labels.relevant(0).map(|label| names[label.0].as_str()).collect();
+    let said = match relevant.is_empty() {
+        true => "no label is relevant".into(),
+        false => relevant.join(", "),
+    };
+    let mut page = format!("\nThe vote: {said}\n\n");
+    let (wide, n) = (width(names, 5, 32), model.members().len());
+    let digits = n.to_string().len();
+    for (at, name) in names.iter().enumerate() {
+        let share = answers.votes[at];
+        let count = (share * n as f64).round() as usize;
+        let sign = match answers.labels.get(0, LabelId(at)) {
+            true => SIGN,
+            false if share == 0.5 => "a tie, so irrelevant",
+            false => "",
+        };
+        let line = format!(
+            "  {:<wide$}  {count:>digits$}/{n}  {:<BAR$}  {sign}",
+            cut(name, wide),
+            bar(share, BAR)
+        );
+        let _ = writeln!(page, "{}", line.trim_end());
+    }
+    page
+}
+
+/// One member's decisions, in the order it took them.
+fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f64]) -> String {
+    const SMALL: usize = 10;
+    let names = model.label_names();
+    let (wide, n) = (width(names, 5, 32), names.len());
+    let mut page = format!(
+        "\nMember {at}, which agrees with the vote on {} of {n} labels, {}\n\n",
+        n_agreed(answers, trace),
+        match (&trace.order, &trace.local_f1) {
+            (_, Some(_)) => "decided them in this order:",
+            (Some(_), None) => "decided them in its order, the same for every row:",
+            (None, None) => "decided them independently:",
+        }
+    );
+    let f1_title = if trace.local_f1.is_some() { "local F1" } else { "" };
+    let f1_wide = if trace.local_f1.is_some() { SMALL + 8 } else { 0 };
+    let _ = writeln!(
+        page,
+        "  {:>3}  {:<wide$}  {f1_title:<f1_wide$}  {:>9}  {:>9}  decision",
+        "", "label", "alone", "support"
+    );
+    let mut any_changed = false;
+    let natural: Vec<LabelId> = (0..n).map(LabelId).collect();
+    for (place, label) in trace.order.as_ref().unwrap_or(&natural).iter().enumerate() {
+        let f1 = trace.local_f1.as_ref().map_or(String::new(), |f1| {
+            format!("{:<6}  {:<SMALL$}", digits(f1[label.0]), bar(f1[label.0], SMALL))
+        });
+        let support = trace.support[label.0];
+        let changed = (support > 0.0) != (alone[label.0] > 0.0);
+        let _ = writeln!(
+            page,
+            "  {:>3}  {:<wide$}  {f1:<f1_wide$}  {:>+9.3}  {support:>+9.3}  {}{}",
+            place + 1,
+            cut(&names[label.0], wide),
+            alone[label.0],
+            if trace.decisions[label.0] { SIGN } else { "irrelevant" },
+            if changed { " *" } else { "" }
+        );
+        any_changed |= changed;
+    }
+    if any_changed {
+        page.push_str("\n  *        alone, it would have been decided otherwise");
+    }
+    page.push_str("\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n");
+    page.push_str(match trace.order {
+        Some(_) => {
+            "  support  the same after what the earlier decisions added; relevant if above 0\n"
+        }
+        None => "  support  the same, for no decision changes another; relevant if above 0\n",
+    });
+    page.push_str(match (&trace.order, &trace.local_f1) {
+        (_, Some(_)) => {
+            "  local F1 how well the label is told near this row, among the member's validation rows\n"
+        }
+        (Some(_), None) => {
+            "  There is no local F1: this method's orders are drawn or given, not chosen by the row.\n"
+        }
+        (None, None) => {
+            "  There is no local F1 and no order: this method decides each label on its own.\n"
+        }
+    });
+    page
+}
+
+/// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
+fn digits(f1: f64) -> String {
+    match f1 > 0.0 && f1 < 0.0005 {
+        true => format!("{f1:.0e}"),
+        false => format!("{f1:.3}"),
+    }
+}
+
+/// Orders and decisions over all members.
+fn differences(model: &Trained, answers: &Answers, traces: &[Trace]) -> String {
+    let names = model.label_names();
+    let wide = width(names, 5, 32);
+    let mut page = String::from("\nHow the members differ\n\n");
+    let mut orders: BTreeMap<&[LabelId], usize> = BTreeMap::new();
+    let mut firsts = vec![0usize; names.len()];
+    for order in traces.iter().filter_map(|trace| trace.order.as_deref()) {
+        *orders.entry(order).or_default() += 1;
+        order.first().into_iter().for_each(|first| firsts[first.0] += 1);
+    }
+    let any_order = !orders.is_empty();
+    if any_order {
+        let mut ranked: Vec<usize> = (0..names.len()).filter(|&at| firsts[at] > 0).collect();
+        ranked.sort_by_key(|&at| std::cmp::Reverse(firsts[at]));
+        let shown: Vec<String> =
+            ranked.iter().take(5).map(|&at| format!("{} {}", names[at], firsts[at])).collect();
+        let more = if ranked.len() > 5 { ", …" } else { "" };
+        let _ = writeln!(page, "  different orders  {} of {}", orders.len(), traces.len());
+        let _ = writeln!(page, "  decided first     {}{more}\n", shown.join(", "));
+    }
+    let place_title = if any_order { "mean place" } else { "" };
+    let f1_title = if model.decay().is_some() { "local F1" } else { "" };
+    let line = format!("  {:<wide$}  agreed  {place_title:>10}  {f1_title}", "label");
+    let _ = writeln!(page, "{}", line.trim_end());
+    for (at, name) in names.iter().enumerate() {
+        let share = answers.votes[at];
+        let places: Vec<usize> = traces
+            .iter()
+            .filter_map(|trace| trace.order.as_ref()?.iter().position(|label| label.0 == at))
+            .collect();
+        let mean =
+            places.iter().map(|place| place + 1).sum::<usize>() as f64 / places.len().max(1) as f64;
+        let place = if any_order { format!("{mean:.1}") } else { String::new() };
+        let local: Vec<f64> =
+            traces.iter().filter_map(|trace| Some(trace.local_f1.as_ref()?[at])).collect();
+        let f1 = match local.is_empty() {
+            true => String::new(),
+            false => {
+                let least = local.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = local.iter().copied().fold(0.0, f64::max);
+                format!("{} to {}", digits(least), digits(most))
+            }
+        };
+        let line = format!(
+            "  {:<wide$}  {:>4.0} %  {place:>10}  {f1}",
+            cut(name, wide),
+            share.max(1.0 - share) * 100.0
+        );
+        let _ = writeln!(page, "{}", line.trim_end());
+    }
+    page
+}

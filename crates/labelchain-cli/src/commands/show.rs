@@ -1,0 +1,194 @@
+//! `labelchain show`: what is in a model file, down to what lets anyone re-derive a prediction.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use labelchain::chain::Order;
+use labelchain::data::Attribute;
+use labelchain::ensemble::Member;
+use labelchain::model::{Likelihood, NaiveBayesModel};
+use labelchain::prepare::LabelView;
+use labelchain::trained::Trained;
+use serde_json::{Value, json};
+
+use crate::args::ModelFile;
+use crate::bars::cut;
+use crate::memory;
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    model: ModelFile,
+
+    /// Refuse to use more memory than this [default: three quarters of the machine's]
+    #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
+    max_memory: Option<u64>,
+
+    /// One JSON object instead of text, with every row, feature and order
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let model = self.model.load(self.max_memory)?;
+        if self.json {
+            return print(&(json(&model).to_string() + "\n"));
+        }
+        print(&format!("{}: {}", self.model.model.display(), text(&model)))
+    }
+}
+
+/// The promise of `show --json`.
+fn json(model: &Trained) -> Value {
+    let feature = |attribute: &Attribute| match attribute.values() {
+        None => json!({"name": attribute.name, "kind": "numeric"}),
+        Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
+    };
+    let view = |view: &LabelView| json!({"rows": view.rows, "features": view.features});
+    let member = |member: &Member<NaiveBayesModel>| {
+        json!({
+            "fitting_rows": member.fitting,
+            "validation_rows": member.validation,
+            "order": member.order().map(positions),
+            "by_label": member.model().views().iter().map(view).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "format": Trained::FORMAT,
+        "version": model.version(),
+        "method": model.method().to_string(),
+        "seed": model.seed(),
+        "settings": settings(model),
+        "rows": model.n_rows(),
+        "labels": model.label_names(),
+        "features": model.attributes().iter().map(feature).collect::<Vec<_>>(),
+        "standardize": {
+            "mean": model.standardizer().means(),
+            "deviation": model.standardizer().deviations(),
+        },
+        "decay": model.decay(),
+        "neighbours": null,
+        "members": model.members().iter().map(member).collect::<Vec<_>>(),
+    })
+}
+
+fn positions(order: &Order) -> Vec<usize> {
+    order.iter().map(|label| label.0).collect()
+}
+
+fn settings(model: &Trained) -> Value {
+    let settings = model.settings();
+    json!({
+        "members": settings.sampling.n_members,
+        "sample": settings.sampling.sample,
+        "fit_share": settings.sampling.fit_share,
+        "decay": settings.decay.map_or(json!("auto"), |decay| json!(decay)),
+        "max_imbalance": settings.max_imbalance,
+        "selection": if settings.max_features.is_some() { "cfs" } else { "none" },
+        "max_features": settings.max_features,
+        "likelihood": likelihood(settings.likelihood),
+        "order": settings.order.as_ref().map_or(json!("random"), |order| json!(positions(order))),
+        "metric": "euclidean",
+        "ties": "irrelevant",
+    })
+}
+
+fn likelihood(likelihood: Likelihood) -> &'static str {
+    match likelihood {
+        Likelihood::Auto => "auto",
+        Likelihood::Gaussian => "gaussian",
+        Likelihood::Weka => "weka",
+    }
+}
+
+/// A page for people: the settings, then a line for each member.
+fn text(model: &Trained) -> String {
+    let settings = model.settings();
+    let mut page = format!(
+        "{}, seed {}, by labelchain {} (model format {})\n\n",
+        model.method(),
+        model.seed(),
+        model.version(),
+        Trained::FORMAT
+    );
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".into());
+    let n_nominal = model.attributes().iter().filter(|a| a.values().is_some()).count();
+    let lines = [
+        ("trained on", format!("{} rows", model.n_rows())),
+        ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
+        ("labels", named(model, 0..model.label_names().len())),
+        ("members", settings.sampling.n_members.to_string()),
+        ("rows of a member", format!("{} of all", settings.sampling.sample)),
+        ("of these, to fit on", settings.sampling.fit_share.to_string()),
+        (
+            "decay (β)",
+            match (model.decay(), settings.decay) {
+                (None, _) => "none: orders do not depend on the row".into(),
+                (Some(decay), Some(_)) => format!("{decay}, as set"),
+                (Some(decay), None) => format!("{decay}, tuned"),
+            },
+        ),
+        ("largest imbalance", or_none(settings.max_imbalance.map(|most| most.to_string()))),
+        (
+            "feature selection",
+            or_none(settings.max_features.map(|most| format!("CFS, at most {most}"))),
+        ),
+        ("likelihood", likelihood(settings.likelihood).into()),
+        ("distance", "Euclidean, standardized inputs".into()),
+        ("a tie is", "irrelevant".into()),
+    ];
+    for (what, value) in lines {
+        let _ = writeln!(page, "  {what:<20} {value}");
+    }
+    let _ = writeln!(
+        page,
+        "\n  {:>6}  {:>7} {:>8}  {:>16}  {:>16}  order",
+        "", "fitting", "validat.", "rows of a label", "of its features"
+    );
+    let _ = writeln!(
+        page,
+        "  {:>6}  {:>7} {:>8}  {:>16}  {:>16}",
+        "member", "rows", "rows", "least–mid–most", "least–mid–most"
+    );
+    for (at, member) in model.members().iter().enumerate() {
+        let views = member.model().views();
+        let order = match (member.order(), model.decay()) {
+            (Some(order), _) => named(model, order.iter().map(|label| label.0)),
+            (None, Some(_)) => "by local F1, for each row".into(),
+            (None, None) => "none: labels are decided independently".into(),
+        };
+        let _ = writeln!(
+            page,
+            "  {at:>6}  {:>7} {:>8}  {:>16}  {:>16}  {order}",
+            member.fitting.len(),
+            member.validation.len(),
+            spread(views.iter().map(|view| view.rows.len())),
+            spread(views.iter().map(|view| view.features.len())),
+        );
+    }
+    page.push_str("\nMembers count from 0. --json has every row, feature and order.\n");
+    page
+}
+
+/// Labels by name, as far as there is room.
+fn named(model: &Trained, labels: impl Iterator<Item = usize>) -> String {
+    let names = model.label_names();
+    let all: Vec<&str> = labels.filter_map(|at| names.get(at)).map(String::as_str).collect();
+    let text = all.join(", ");
+    match text.chars().count() <= 60 {
+        true => text,
+        false => format!("{} ({})", cut(&text, 50), all.len()),
+    }
+}
+
+/// Least, middle and greatest.
+fn spread(values: impl Iterator<Item = usize>) -> String {
+    let mut all: Vec<usize> = values.collect();
+    all.sort_unstable();
+    match (all.first(), all.get(all.len() / 2), all.last()) {
+        (Some(least), Some(middle), Some(most)) => format!("{least}–{middle}–{most}"),
+        _ => "–".into(),
+    }
+}

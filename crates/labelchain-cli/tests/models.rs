@@ -1,0 +1,577 @@
+//! A model as a file: trained, read back, asked, explained; and what happens when files do not fit.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command as Plain;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    /// Training rows, rows to be labelled, and a model of five members.
+    fn trained(method: &str) -> Place {
+        let place = Place::new()
+            .with("train.csv", csv(&rows(1, 120), &COLUMNS))
+            .with("new.csv", csv(&rows(2, 30), &COLUMNS));
+        let more = ["-m", method, "--members", "5", "-o", "m.labelchain"];
+        place.ok(&[&["train", "train.csv", "--labels", "calm,sad,wild"], &more[..]].concat());
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Place {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Status, standard output, standard error.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
+        let output = command.current_dir(self.0.path()).args(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let (status, out, error) = self.run(arguments);
+        assert_eq!(status, 0, "{arguments:?}: {error}");
+        out
+    }
+
+    /// Refused with this status and these words, and nothing written.
+    fn refused(&self, arguments: &[&str], status: i32, words: &[&str]) {
+        let before = self.files();
+        let (found, out, error) = self.run(arguments);
+        assert_eq!((found, out.as_str()), (status, ""), "{arguments:?}: {error}");
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error}");
+        }
+        assert!(error.starts_with("error: ") || error.contains("\nerror: "), "{error}");
+        assert_eq!(self.files(), before, "{arguments:?}");
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(arguments)).unwrap()
+    }
+
+    fn lines(&self, name: &str) -> Vec<Value> {
+        self.text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+const COLUMNS: [&str; 9] =
+    ["tempo", "loud", "key", "beats", "constant", "calm", "sad", "wild", "rare"];
+
+/// Numbers that look random and are the same everywhere.
+struct Numbers(u64);
+
+impl Numbers {
+    /// Between 0 and 1.
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 40) as f64 / (1u64 << 24) as f64
+    }
+
+    fn around_zero(&mut self) -> f64 {
+        (0..4).map(|_| self.next() - 0.5).sum::<f64>() * 1.7
+    }
+}
+
+/// Numeric, nominal, coarse and constant columns with missing cells; labels that depend on the
+/// inputs and on each other, one of them rare.
+fn rows(seed: u64, n: usize) -> Vec<Vec<String>> {
+    let mut numbers = Numbers(seed);
+    let mut row = || {
+        let (tempo, loud) = (numbers.around_zero(), numbers.around_zero());
+        let key = ["minor", "major", "none"][(numbers.next() * 3.0) as usize];
+        let beats = (numbers.next() * 5.0) as u8;
+        let calm = tempo + 0.4 * numbers.around_zero() < 0.1;
+        let sad = calm && loud < 0.4 || key == "minor";
+        let wild = loud + tempo > 0.9 || !calm && beats == 4;
+        let rare = numbers.next() < 0.02;
+        let or_missing = |text: String, draw: f64| if draw < 0.05 { "?".into() } else { text };
+        let tempo = or_missing(format!("{tempo:.4}"), numbers.next());
+        let key = or_missing(key.into(), numbers.next());
+        let mut cells = vec![tempo, format!("{loud:.2}"), key, beats.to_string(), "7".into()];
+        cells.extend([calm, sad, wild, rare].map(|is| u8::from(is).to_string()));
+        cells
+    };
+    (0..n).map(|_| row()).collect()
+}
+
+fn csv(rows: &[Vec<String>], columns: &[&str]) -> String {
+    let place = |name: &&str| COLUMNS.iter().position(|other| other == name).unwrap();
+    let mut text = columns.join(",") + "\n";
+    for row in rows {
+        let cells: Vec<&str> = columns.iter().map(|name| row[place(name)].as_str()).collect();
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+#[test]
+fn a_model_is_trained_shown_asked_and_explained() {
+    let place = Place::trained("dynamic-nb");
+    let shown = place.json(&["show", "m.labelchain", "--json"]);
+    assert_eq!(shown["format"], 1);
+    assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&shown["method"], &shown["seed"]), (&json!("dynamic-nb"), &json!(1)));
+    assert_eq!(shown["labels"], json!(["calm", "sad", "wild"]));
+    assert_eq!(shown["features"][0], json!({"name": "tempo", "kind": "numeric"}));
+    let key = json!({"name": "key", "kind": "nominal", "values": ["major", "minor", "none"]});
+    assert_eq!(shown["features"][2], key);
+    assert_eq!(shown["standardize"]["mean"][2], Value::Null);
+    assert_eq!((&shown["neighbours"], &shown["members"][0]["order"]), (&Value::Null, &Value::Null));
+    assert!(shown["decay"].as_f64().unwrap() >= 1.0);
+    assert_eq!(shown["members"].as_array().unwrap().len(), 5);
+    assert_eq!(shown["members"][4]["by_label"].as_array().unwrap().len(), 3);
+    for name in ["metric", "ties", "selection", "likelihood"] {
+        assert!(shown["settings"][name].is_string(), "{name}");
+    }
+    let page = place.ok(&["show", "m.labelchain"]);
+    assert!(page.starts_with("m.labelchain: dynamic-nb, seed 1, by labelchain"), "{page}");
+    assert!(page.contains("trained on           120 rows\n"), "{page}");
+
+    let out = place.ok(&["predict", "m.labelchain", "new.csv", "--explain", "why.jsonl"]);
+    assert_eq!(out.lines().next(), Some("calm,sad,wild"));
+    assert_eq!(out.lines().count(), 31);
+    let why = place.lines("why.jsonl");
+    for (row, (line, object)) in out.lines().skip(1).zip(&why).enumerate() {
+        assert_eq!(object["row"], row);
+        let votes: Vec<f64> =
+            object["votes"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+        let cells: Vec<&str> = votes.iter().map(|&v| if v > 0.5 { "1" } else { "0" }).collect();
+        assert_eq!(line, cells.join(","));
+        for member in object["members"].as_array().unwrap() {
+            let f1 = |label: &Value| &member["local_f1"][label.as_u64().unwrap() as usize];
+            let order = member["order"].as_array().unwrap();
+            let along: Vec<f64> = order.iter().map(|label| f1(label).as_f64().unwrap()).collect();
+            assert!(along.is_sorted_by(|a, b| a >= b), "{member}");
+        }
+    }
+    let one = place.json(&["explain", "m.labelchain", "new.csv", "--row", "17", "--json"]);
+    assert_eq!(one, why[17]);
+    let page = place.ok(&["explain", "m.labelchain", "new.csv", "--row", "17"]);
+    for words in ["new.csv, row 17", "The vote: ", "local F1", "different orders", "mean place"] {
+        assert!(page.contains(words), "{words:?} is not in {page}");
+    }
+    let page = place.ok(&["explain", "m.labelchain", "new.csv", "--row", "0", "--member", "4"]);
+    assert!(page.contains("\nMember 4, "), "{page}");
+}
+
+#[test]
+fn other_methods_say_why_there_is_no_local_f1() {
+    for (method, words) in [
+        ("ecc-nb", "orders are drawn or given, not chosen by the row"),
+        ("br-nb", "decides each label on its own"),
+    ] {
+        let place = Place::trained(method);
+        let explain = ["explain", "m.labelchain", "new.csv", "--row", "3"];
+        let page = place.ok(&explain);
+        assert!(page.contains(words), "{page}");
+        let object = place.json(&[&explain[..], &["--json"]].concat());
+        let member = &object["members"][0];
+        assert_eq!(member["local_f1"], Value::Null);
+        assert_eq!(member["order"].is_null(), method == "br-nb");
+        let shown = place.json(&["show", "m.labelchain", "--json"]);
+        assert_eq!(shown["decay"], Value::Null);
+        assert_eq!(shown["members"][0]["order"], member["order"]);
+    }
+}
+
+#[test]
+fn every_output_format_says_the_same() {
+    let place = Place::trained("dynamic-nb");
+    let predict = |out: &str, more: &[&str]| {
+        place.ok(&[&["predict", "m.labelchain", "new.csv", "-o", out], more].concat());
+    };
+    let expected = place.ok(&["predict", "m.labelchain", "new.csv"]);
+    predict("p.csv", &[]);
+    assert_eq!(place.text("p.csv"), expected);
+    predict("p.tsv", &[]);
+    assert_eq!(place.text("p.tsv").replace('\t', ","), expected);
+    predict("p.arff", &[]);
+    predict("p.parquet", &[]);
+    for name in ["p.arff", "p.parquet"] {
+        let described = place.json(&["describe", name, "--json"]);
+        // All inputs of the file are kept, known to the model or not.
+        assert_eq!(
+            (&described["features"], &described["labels"]),
+            (&json!(6), &json!(3)),
+            "{name}"
+        );
+        let scored = place.json(&["score", name, "p.csv", "--json"]);
+        assert_eq!(scored["losses"]["hamming"], 0.0, "{name}");
+    }
+    predict("p.jsonl", &[]);
+    predict("shares.csv", &["--proba"]);
+    let shares = place.text("shares.csv");
+    assert_eq!(shares.lines().next(), Some("calm,sad,wild,calm:share,sad:share,wild:share"));
+    for (line, object) in shares.lines().skip(1).zip(place.lines("p.jsonl")) {
+        let cells: Vec<f64> = line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(object["votes"], json!(cells));
+    }
+    place.refused(
+        &["predict", "m.labelchain", "new.csv", "-o", "p.txt"],
+        2,
+        &["p.txt: cannot tell the format", "help: name it .csv"],
+    );
+    place.refused(
+        &["predict", "m.labelchain", "new.csv", "-o", "q.arff", "--proba"],
+        2,
+        &["--proba", "help: write to .csv or .jsonl"],
+    );
+}
+
+#[test]
+fn columns_are_found_by_name() {
+    let rows = rows(2, 30);
+    let place = Place::trained("dynamic-nb");
+    let expected = place.ok(&["predict", "m.labelchain", "new.csv"]);
+    let place = place
+        .with(
+            "shuffled.csv",
+            csv(
+                &rows,
+                &["wild", "constant", "beats", "key", "rare", "loud", "calm", "tempo", "sad"],
+            ),
+        )
+        .with("inputs.csv", csv(&rows, &["tempo", "loud", "key", "beats", "constant", "rare"]))
+        .with(
+            "some.csv",
+            csv(&rows, &["rare", "sad", "tempo", "loud", "key", "beats", "constant"]),
+        );
+    for name in ["shuffled.csv", "inputs.csv", "some.csv"] {
+        assert_eq!(place.ok(&["predict", "m.labelchain", name]), expected, "{name}");
+    }
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused_or_noted() {
+    let place = Place::trained("dynamic-nb")
+        .with("lacking.csv", "tempo,loud,beats,constant,rare\n1,2,3,7,0\n")
+        .with("renamed.csv", "tempo,loud,Key,beats,constant,rare\n1,2,minor,3,7,0\n")
+        .with("retyped.csv", "tempo,loud,key,beats,constant,rare\nfast,2,minor,3,7,0\n")
+        .with("numbered.csv", "tempo,loud,key,beats,constant,rare\n1,2,5,3,7,0\n")
+        .with("unseen.csv", "tempo,loud,key,beats,constant,rare,extra\n1,2,dorian,3,7,0,9\n")
+        .with("missing.csv", "tempo,loud,key,beats,constant,rare\n1,2,?,3,7,0\n")
+        .with("infinite.csv", "tempo,loud,key,beats,constant,rare\n1,2,?,3,7,0\n1,inf,?,3,7,0\n")
+        .with("other.csv", "x,y,a\n1,2,1\n2,3,0\n3,4,1\n");
+    for (name, words) in [
+        (
+            "lacking.csv",
+            &["lacks 1 of the 6 features", "\"key\"", "help: columns are found by name"][..],
+        ),
+        ("renamed.csv", &["\"key\" (found \"Key\"?)"]),
+        ("retyped.csv", &["\"tempo\" was a number in training", "\"fast\""]),
+        ("numbered.csv", &["\"key\" had 3 named values in training and is a number here"]),
+        ("infinite.csv", &["row 1, column \"loud\": expected a number within ±1e100, found inf"]),
+        ("other.csv", &["lacks 6 of the 6 features"]),
+    ] {
+        place.refused(&["predict", "m.labelchain", name], 2, words);
+    }
+    place.refused(
+        &["explain", "m.labelchain", "infinite.csv", "--row", "1"],
+        2,
+        &["row 1, column"],
+    );
+    let (status, unseen, notes) = place.run(&["predict", "m.labelchain", "unseen.csv"]);
+    assert_eq!(status, 0, "{notes}");
+    assert!(notes.contains("note: columns ignored") && notes.contains("\"extra\""), "{notes}");
+    assert!(notes.contains("note: cells with values never seen in training"), "{notes}");
+    // A column that shows no value is missing, whatever it was in training.
+    assert_eq!(place.ok(&["predict", "m.labelchain", "missing.csv"]), unseen);
+    place.refused(
+        &["explain", "m.labelchain", "new.csv", "--row", "30"],
+        2,
+        &["--row 30", "30 given"],
+    );
+    place.refused(
+        &["explain", "m.labelchain", "new.csv", "--row", "0", "--member", "5"],
+        2,
+        &["--member is 5"],
+    );
+    place.refused(
+        &["train", "infinite.csv", "--labels", "rare", "-o", "n"],
+        2,
+        &["row 1, column \"loud\""],
+    );
+}
+
+#[test]
+fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
+    let place = Place::trained("br-nb");
+    let whole = fs::read(place.path("m.labelchain")).unwrap();
+    let mut flipped = whole.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    let place =
+        place.with("flipped", &flipped).with("cut", &whole[..whole.len() - 1]).with("nothing", "");
+    for (name, status, words) in [
+        ("flipped", 2, &["flipped: the model file is damaged", "help: copy the file again"][..]),
+        ("cut", 2, &["cut: the model file is cut off"]),
+        ("nothing", 2, &["not a labelchain model"]),
+        ("new.csv", 2, &["not a labelchain model", "help: models are written by labelchain train"]),
+        ("absent", 3, &["absent: "]),
+    ] {
+        place.refused(&["show", name], status, words);
+        place.refused(&["predict", name, "new.csv", "-o", "p.csv"], status, words);
+        place.refused(&["explain", name, "new.csv", "--row", "0"], status, words);
+    }
+    place.refused(&["predict", "m.labelchain", "absent.csv"], 3, &["absent.csv: "]);
+    place.refused(&["predict", "m.labelchain", "new.csv", "-o", "no/p.csv"], 3, &["no/p.csv: "]);
+    place.refused(
+        &["show", "m.labelchain", "--max-memory", "1K"],
+        2,
+        &["needs more than the 1 KiB"],
+    );
+    place.refused(
+        &["predict", "m.labelchain", "new.csv", "--max-memory", "1K"],
+        2,
+        &["needs more than the 1 KiB"],
+    );
+    for out in ["m.labelchain", "new.csv"] {
+        place.refused(
+            &["predict", "m.labelchain", "new.csv", "-o", out],
+            2,
+            &["is also a file to be read"],
+        );
+        let explain = ["predict", "m.labelchain", "new.csv", "-o", "p.csv", "--explain", out];
+        place.refused(&explain, 2, &["is also a file to be read"]);
+    }
+    let twice = ["predict", "m.labelchain", "new.csv", "-o", "p.jsonl", "--explain", "p.jsonl"];
+    place.refused(&twice, 2, &["p.jsonl: is asked for twice"]);
+    let evaluate = ["evaluate", "train.csv", "--labels", "calm", "--predictions", "train.csv"];
+    place.refused(&evaluate, 2, &["is also a file to be read"]);
+    let train = ["train", "train.csv", "--labels", "calm", "-o", "train.csv"];
+    place.refused(&train, 2, &["is also a file to be read"]);
+    assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);
+}
+
+#[test]
+fn the_same_bytes_again_whatever_the_threads() {
+    for method in ["dynamic-nb", "ecc-nb", "br-nb"] {
+        let place = Place::trained(method);
+        let run = |name: &str, threads: &str| {
+            let model = format!("{name}.labelchain");
+            place.ok(&[
+                "train",
+                "train.csv",
+                "--labels",
+                "calm,sad,wild,rare",
+                "-m",
+                method,
+                "--members",
+                "6",
+                "--threads",
+                threads,
+                "-o",
+                &model,
+            ]);
+            let (out, why) = (format!("{name}.csv"), format!("{name}.jsonl"));
+            place.ok(&[
+                "predict",
+                &model,
+                "new.csv",
+                "-o",
+                &out,
+                "--explain",
+                &why,
+                "--threads",
+                threads,
+            ]);
+            [model, out, why].map(|name| fs::read(place.path(&name)).unwrap())
+        };
+        let first = run("first", "1");
+        assert_eq!(run("second", "2"), first, "{method}");
+        assert_eq!(run("third", "2"), first, "{method}");
+    }
+}
+
+#[test]
+fn the_smallest_data_is_data() {
+    let place = Place::new()
+        .with("row.csv", "x,a\n1,1\n")
+        .with("few.csv", "x,a\n1,1\n2,0\n3,0\n")
+        .with("constant.csv", "x,a,b\n1,1,0\n2,1,0\n4,1,0\n8,1,0\n5,1,0\n6,1,0\n7,1,0\n");
+    // A share of so few rows that none is left is refused; a plain chain takes all of them.
+    let labels = ["--labels", "a", "-o", "m"];
+    place.refused(
+        &[&["train", "row.csv"], &labels[..]].concat(),
+        2,
+        &["needs at least 2 rows; 1 given"],
+    );
+    let plain = ["--members", "1", "--sample", "1", "--fit-share", "1"];
+    for name in ["row.csv", "few.csv"] {
+        let train =
+            [&["train", name, "-m", "ecc-nb", "--order", "natural"], &plain[..], &labels[..]];
+        place.ok(&train.concat());
+        let shown = place.json(&["show", "m", "--json"]);
+        assert_eq!(shown["members"][0]["order"], json!([0]));
+        assert_eq!(shown["members"][0]["validation_rows"], json!([]));
+        let answers = place.ok(&["predict", "m", name]);
+        let truth: Vec<String> = place.text(name).lines().map(|line| line[2..].into()).collect();
+        assert_eq!(answers.lines().collect::<Vec<_>>(), truth, "{name}");
+        place.ok(&["explain", "m", name, "--row", "0"]);
+    }
+    for method in ["dynamic-nb", "ecc-nb", "br-nb"] {
+        // More members than rows: each draws its own.
+        place.ok(&[
+            "train",
+            "constant.csv",
+            "--labels",
+            "a,b",
+            "-m",
+            method,
+            "--members",
+            "9",
+            "-o",
+            "c",
+        ]);
+        let answers = place.ok(&["predict", "c", "constant.csv", "--proba"]);
+        assert!(answers.lines().skip(1).all(|line| line == "1,0,1,0"), "{answers}");
+    }
+}
+
+#[test]
+fn a_method_that_needs_validation_rows_says_so() {
+    let place = Place::trained("br-nb");
+    let whole = ["--fit-share", "1", "--labels", "calm,sad,wild"];
+    for command in [&["train", "train.csv", "-o", "d"][..], &["evaluate", "train.csv"]] {
+        let words = ["--fit-share is 1", "below 1 for dynamic", "validation rows"];
+        place.refused(&[command, &whole[..]].concat(), 2, &words);
+    }
+    for method in ["ecc-nb", "br-nb"] {
+        place.ok(&[&["train", "train.csv", "-m", method, "-o", "d"], &whole[..]].concat());
+    }
+}
+
+#[test]
+fn a_plain_chain_takes_the_order_given() {
+    let place = Place::trained("br-nb");
+    let chain = ["-m", "ecc-nb", "--members", "1", "--sample", "1", "--fit-share", "1", "-o", "c"];
+    let train = [&["train", "train.csv", "--labels", "calm,sad,wild"], &chain[..]].concat();
+    for (order, positions) in [("natural", json!([0, 1, 2])), ("wild,calm,sad", json!([2, 0, 1]))] {
+        place.ok(&[&train[..], &["--order", order]].concat());
+        let shown = place.json(&["show", "c", "--json"]);
+        assert_eq!(shown["members"][0]["order"], positions);
+        assert_eq!(shown["members"][0]["fitting_rows"].as_array().unwrap().len(), 120);
+        let why = place.json(&["explain", "c", "new.csv", "--row", "2", "--json"]);
+        assert_eq!(why["members"][0]["order"], positions);
+    }
+    place.refused(
+        &[&train[..], &["--order", "wild,calm"]].concat(),
+        2,
+        &["--order is without 1 of the labels (first: \"sad\")"],
+    );
+}
+
+/// Every local F1, order, support, decision and vote again, by a program that shares nothing with
+/// ours but the definition of the method.
+#[test]
+fn predictions_can_be_rederived() {
+    if Plain::new("python3").arg("--version").output().is_err() {
+        let _ = writeln!(io::stderr(), "skipped: there is no python3 to derive predictions with");
+        return;
+    }
+    let place = Place::new()
+        .with("train.csv", csv(&rows(3, 220), &COLUMNS))
+        .with("train.arff", sparse(&rows(3, 220)))
+        .with("new.csv", csv(&rows(4, 40), &COLUMNS))
+        .with("new.arff", sparse(&rows(4, 40)));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rederive.py");
+    let derive = || {
+        let names = ["train.csv", "new.csv", "model.json", "why.jsonl"];
+        let mut python = Plain::new("python3");
+        let output = python.arg(&script).args(names).current_dir(place.0.path()).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(said).unwrap())
+    };
+    let explain = |ending: &str, method: &str, likelihood: &str, select: &str| {
+        let (train, new) = (format!("train.{ending}"), format!("new.{ending}"));
+        place.ok(&[
+            "train",
+            &train,
+            "--labels",
+            "rare,wild,sad,calm",
+            "-m",
+            method,
+            "--members",
+            "5",
+            "--likelihood",
+            likelihood,
+            "--select",
+            select,
+            "-o",
+            "m",
+        ]);
+        fs::write(place.path("model.json"), place.ok(&["show", "m", "--json"])).unwrap();
+        place.ok(&["predict", "m", &new, "-o", "p.csv", "--explain", "why.jsonl"]);
+    };
+    for (ending, method, likelihood, select) in [
+        ("csv", "dynamic-nb", "weka", "cfs"),
+        ("csv", "dynamic-nb", "weka", "none"),
+        ("csv", "dynamic-nb", "gaussian", "none"),
+        ("csv", "dynamic-nb", "auto", "none"),
+        ("csv", "ecc-nb", "weka", "none"),
+        ("csv", "br-nb", "auto", "cfs"),
+        ("arff", "dynamic-nb", "weka", "none"),
+        ("arff", "dynamic-nb", "auto", "none"),
+    ] {
+        explain(ending, method, likelihood, select);
+        let (same, said) = derive();
+        assert!(same, "{ending} {method} {likelihood} {select}: {said}");
+        assert!(said.starts_with("equal: 40 rows, 5 members, 4 labels"), "{said}");
+        assert!(!said.contains(" 0 undersampled"), "{said}");
+    }
+    // The check must see a small change, or it proves nothing.
+    let mut why = place.lines("why.jsonl");
+    let support = &mut why[7]["members"][2]["support"][1];
+    *support = json!(support.as_f64().unwrap() * (1.0 + 1e-7) + 1e-7);
+    let text: String = why.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(place.path("why.jsonl"), text).unwrap();
+    let (same, said) = derive();
+    assert!(!same && said.contains("row 7, member 2, support of label 1"), "{said}");
+}
+
+/// The same rows as sparse ARFF: zeros, and the first value of a nominal column, are left out.
+fn sparse(rows: &[Vec<String>]) -> String {
+    let mut text = String::from("@relation songs\n");
+    let kind = |name: &str| match name {
+        "key" => "{major,minor,none}",
+        "calm" | "sad" | "wild" | "rare" => "{0,1}",
+        _ => "numeric",
+    };
+    COLUMNS.iter().for_each(|name| text += &format!("@attribute {name} {}\n", kind(name)));
+    text += "@data\n";
+    for row in rows {
+        let stored = row.iter().enumerate().filter(|(_, cell)| *cell != "0" && *cell != "major");
+        let cells: Vec<String> = stored.map(|(at, cell)| format!("{at} {cell}")).collect();
+        text += &format!("{{{}}}\n", cells.join(","));
+    }
+    text
+}

@@ -1,0 +1,316 @@
+"""Re-derives every prediction of a naive Bayes model from its description and the data alone.
+
+    rederive.py TRAIN.csv ROWS.csv SHOW.json EXPLAIN.jsonl
+
+Written from the method's definition, not from the program: plain Python, one formula at a time.
+Checks standardizing, the sizes of every draw, and for every row and member local F1, order, support
+and decision, then the vote. Says how much was compared, or what differs first.
+"""
+
+import csv
+import json
+import math
+import sys
+
+TOLERANCE = 1e-9
+
+
+def fail(text):
+    sys.exit("differs: " + text)
+
+
+def close(what, ours, theirs, tolerance=TOLERANCE):
+    if ours in (math.inf, -math.inf):
+        ours = math.copysign(1e308, ours)
+    if not abs(ours - theirs) <= tolerance * max(1.0, abs(ours)):
+        fail(f"{what}: {ours!r} derived, {theirs!r} said")
+
+
+def equal(what, ours, theirs):
+    if ours != theirs:
+        fail(f"{what}: {ours!r} derived, {theirs!r} said")
+
+
+def read(path, features, labels):
+    """Inputs (missing as None, a nominal value as its text) and labels of each row."""
+    with open(path, newline="") as file:
+        records = list(csv.DictReader(file))
+
+    def cell(record, feature):
+        text = record[feature["name"]]
+        if text in ("", "?"):
+            return None
+        if feature["kind"] == "numeric":
+            return float(text)
+        return text if text in feature["values"] else None
+
+    inputs = [[cell(record, feature) for feature in features] for record in records]
+    truth = [[int(record[name]) for name in labels] for record in records]
+    return inputs, truth
+
+
+def moments(values):
+    """Mean and sample deviation; a constant is only centred, nothing is left as it is."""
+    if not values:
+        return 0.0, 1.0
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2 or min(values) == max(values):
+        return mean, 1.0
+    return mean, math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+
+
+class Normal:
+    """A normal of the values of one class, deviation with divisor n, at least precision / 6."""
+
+    def __init__(self, values, precision):
+        self.precision, self.mean, self.deviation = precision, 0.0, precision / 6
+        if values:
+            self.mean = math.fsum(values) / len(values)
+            squares = math.fsum((v - self.mean) ** 2 for v in values)
+            raw = math.sqrt(squares / len(values))
+            if raw > 1e-10:
+                self.deviation = max(raw, precision / 6)
+
+    def log_density(self, x):
+        return -((x - self.mean) ** 2) / (2 * self.deviation**2) - math.log(self.deviation)
+
+    def log_mass(self, x):
+        """log of the mass of the rounding interval around x, in the tail where it is accurate."""
+        low = (x - self.mean - self.precision / 2) / self.deviation / math.sqrt(2)
+        high = (x - self.mean + self.precision / 2) / self.deviation / math.sqrt(2)
+        if low > 0:
+            mass = math.erfc(low) - math.erfc(high)
+        elif high < 0:
+            mass = math.erfc(-high) - math.erfc(-low)
+        else:
+            mass = math.erf(high) - math.erf(low)
+        return math.log(max(mass / 2, 1e-75))
+
+
+class Numeric:
+    def __init__(self, values, classes, likelihood):
+        known = [(v, y) for v, y in zip(values, classes) if v is not None]
+        distinct = sorted({v for v, _ in known})
+        gaps = [b - a for a, b in zip(distinct, distinct[1:])]
+        self.precision = math.fsum(gaps) / len(gaps) if gaps else 0.01
+        plain = [Normal([v for v, y in known if y == c], self.precision) for c in (0, 1)]
+        fine = all(self.precision <= 0.1 * normal.deviation for normal in plain)
+        self.by_density = likelihood == "gaussian" or likelihood == "auto" and fine
+        self.normals = plain
+        if not self.by_density:
+            known = [(self.rounded(v), y) for v, y in known]
+            self.normals = [Normal([v for v, y in known if y == c], self.precision) for c in (0, 1)]
+
+    def rounded(self, value):
+        # Python rounds halves to even.
+        return round(value / self.precision) * self.precision
+
+    def log(self, x):
+        if self.by_density:
+            return [normal.log_density(x) for normal in self.normals]
+        return [normal.log_mass(self.rounded(x)) for normal in self.normals]
+
+
+class Nominal:
+    def __init__(self, values, classes, names):
+        self.logs = {}
+        of_class = [[v for v, y in zip(values, classes) if y == c and v is not None] for c in (0, 1)]
+        for name in names:
+            self.logs[name] = [
+                math.log((found.count(name) + 1) / (len(found) + len(names))) for found in of_class
+            ]
+
+    def log(self, x):
+        return self.logs[x]
+
+
+class Label:
+    """What one label of one member learned from its own rows."""
+
+    def __init__(self, label, view, inputs, truth, features, likelihood):
+        rows = view["rows"]
+        classes = [truth[row][label] for row in rows]
+        n = [classes.count(0), classes.count(1)]
+        self.prior = [math.log((n[y] + 1) / (len(rows) + 2)) for y in (0, 1)]
+        self.factors = []
+        for at in view["features"]:
+            values = [inputs[row][at] for row in rows]
+            if features[at]["kind"] == "numeric":
+                self.factors.append((at, Numeric(values, classes, likelihood)))
+            else:
+                self.factors.append((at, Nominal(values, classes, features[at]["values"])))
+        # given[l][v][y] = log P(Y_l = v | this label is y)
+        self.given = []
+        for other in range(len(truth[0])):
+            counts = [[0, 0], [0, 0]]
+            for row, y in zip(rows, classes):
+                counts[truth[row][other]][y] += 1
+            self.given.append(
+                [[math.log((counts[v][y] + 1) / (n[y] + 2)) for y in (0, 1)] for v in (0, 1)]
+            )
+
+    def evidence(self, x):
+        sums = list(self.prior)
+        for at, factor in self.factors:
+            if x[at] is not None:
+                for y, log in enumerate(factor.log(x[at])):
+                    sums[y] += log
+        return sums
+
+
+def squared_distance(a, b, features):
+    total = 0.0
+    for x, v, feature in zip(a, b, features):
+        numeric = feature["kind"] == "numeric"
+        if x is None or v is None:
+            total += 2.0 if numeric else 1.0
+        elif numeric:
+            total += (x - v) ** 2
+        else:
+            total += 0.0 if x == v else 1.0
+    return total
+
+
+def log_sum(distances, decay):
+    least = min(distances)
+    return -decay * least + math.log(math.fsum(math.exp(-decay * (d - least)) for d in distances))
+
+
+def f1(odds):
+    if odds < -700:
+        return 0.0
+    return 1 / (1 + math.exp(-odds) / 2)
+
+
+class Member:
+    def __init__(self, said, model, inputs, truth):
+        self.features, self.decay, self.order = model["features"], model["decay"], said["order"]
+        likelihood = model["settings"]["likelihood"]
+        self.inputs = inputs
+        self.labels = [
+            Label(label, view, inputs, truth, self.features, likelihood)
+            for label, view in enumerate(said["by_label"])
+        ]
+        # Of the validation rows: where binary relevance was right that a label is there (hits), and
+        # where it was wrong.
+        self.hits = [[] for _ in self.labels]
+        self.errors = [[] for _ in self.labels]
+        for row in said["validation_rows"]:
+            for at, label in enumerate(self.labels):
+                no, yes = label.evidence(inputs[row])
+                told = int(yes > no)
+                if told and truth[row][at]:
+                    self.hits[at].append(row)
+                elif told != truth[row][at]:
+                    self.errors[at].append(row)
+
+    def log_odds(self, x, at):
+        def distances(rows):
+            return [squared_distance(x, self.inputs[row], self.features) for row in rows]
+
+        if not self.hits[at]:
+            return -math.inf
+        if not self.errors[at]:
+            return math.inf
+        right, wrong = distances(self.hits[at]), distances(self.errors[at])
+        return log_sum(right, self.decay) - log_sum(wrong, self.decay)
+
+    def check(self, where, method, x, said):
+        n = len(self.labels)
+        order = self.order
+        if method == "dynamic":
+            odds = [self.log_odds(x, at) for at in range(n)]
+            for at in range(n):
+                close(f"{where}, local F1 of label {at}", f1(odds[at]), said["local_f1"][at])
+            order = sorted(range(n), key=lambda at: (-odds[at], at))
+        else:
+            equal(f"{where}, local F1", None, said["local_f1"])
+        equal(f"{where}, order", order, said["order"])
+        sums = [label.evidence(x) for label in self.labels]
+        decisions = [0] * n
+        steps = list(range(n)) if order is None else order
+        for place, at in enumerate(steps):
+            no, yes = sums[at]
+            close(f"{where}, support of label {at}", yes - no, said["support"][at])
+            decisions[at] = int(yes > no)
+            if order is not None:
+                for later in order[place + 1 :]:
+                    for y in (0, 1):
+                        sums[later][y] += self.labels[later].given[at][decisions[at]][y]
+        equal(f"{where}, decisions", decisions, said["decisions"])
+        return decisions
+
+
+def check_draws(model, truth):
+    settings = model["settings"]
+    n_drawn = math.floor(settings["sample"] * len(truth))
+    n_fitting = math.floor(settings["fit_share"] * n_drawn)
+    equal("number of members", settings["members"], len(model["members"]))
+    n_thinned = 0
+    for at, member in enumerate(model["members"]):
+        fitting, validation = member["fitting_rows"], member["validation_rows"]
+        equal(f"member {at}, rows to fit on", n_fitting, len(set(fitting)))
+        equal(f"member {at}, rows to validate on", n_drawn - n_fitting, len(set(validation)))
+        equal(f"member {at}, rows in both parts", set(), set(fitting) & set(validation))
+        for label, view in enumerate(member["by_label"]):
+            what = f"member {at}, label {label}, rows"
+            equal(what + " not among the fitting ones", set(), set(view["rows"]) - set(fitting))
+            before = [sum(truth[row][label] == y for row in fitting) for y in (0, 1)]
+            least = min(count for count in before if count > 0)
+            most = settings["max_imbalance"] or math.inf
+            expected = [math.floor(min(count, most * least)) for count in before]
+            kept = [sum(truth[row][label] == y for row in set(view["rows"])) for y in (0, 1)]
+            equal(what + " of each class", expected, kept)
+            n_thinned += kept != before
+    return n_thinned
+
+
+def main():
+    train_path, rows_path, show_path, explain_path = sys.argv[1:]
+    with open(show_path) as file:
+        model = json.load(file)
+    with open(explain_path) as file:
+        explained = [json.loads(line) for line in file]
+    method, base = model["method"].rsplit("-", 1)
+    if base != "nb" or method not in ("dynamic", "ecc", "br"):
+        fail(f"cannot re-derive {model['method']}")
+    features, labels = model["features"], model["labels"]
+    inputs, truth = read(train_path, features, labels)
+    queries, _ = read(rows_path, features, labels)
+
+    for at, feature in enumerate(features):
+        mean, deviation = model["standardize"]["mean"][at], model["standardize"]["deviation"][at]
+        if feature["kind"] == "nominal":
+            equal(f"scale of {feature['name']}", [None, None], [mean, deviation])
+            continue
+        ours = moments([row[at] for row in inputs if row[at] is not None])
+        close(f"mean of {feature['name']}", ours[0], mean)
+        close(f"deviation of {feature['name']}", ours[1], deviation)
+        # From here on their digits, so that no rounding boundary is crossed by a last bit of ours.
+        for row in inputs + queries:
+            if row[at] is not None:
+                row[at] = (row[at] - mean) / deviation
+
+    n_thinned = check_draws(model, truth)
+    members = [Member(said, model, inputs, truth) for said in model["members"]]
+    equal("number of rows", len(queries), len(explained))
+    orders = set()
+    for row, (x, said) in enumerate(zip(queries, explained)):
+        equal("row", row, said["row"])
+        equal(f"row {row}, members", len(members), len(said["members"]))
+        votes = [0] * len(labels)
+        for at, (member, trace) in enumerate(zip(members, said["members"])):
+            decisions = member.check(f"row {row}, member {at}", method, x, trace)
+            votes = [vote + decision for vote, decision in zip(votes, decisions)]
+            orders.add(tuple(trace["order"] or ()))
+        for at, vote in enumerate(votes):
+            close(f"row {row}, vote of label {at}", vote / len(members), said["votes"][at])
+        relevant = [name for name, vote in zip(labels, votes) if 2 * vote > len(members)]
+        equal(f"row {row}, relevant", relevant, said["relevant"])
+    print(
+        f"equal: {len(queries)} rows, {len(members)} members, {len(labels)} labels, "
+        f"{len(orders)} orders, {n_thinned} undersampled labels"
+    )
+
+
+main()
