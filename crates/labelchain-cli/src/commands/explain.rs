@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::Args;
-use labelchain::data::LabelId;
+use labelchain::data::{Dataset, LabelId};
 use labelchain::error::{Error, Result};
 use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
@@ -63,8 +63,6 @@ impl Explain {
         if self.json {
             return print(&format!("{}\n", explained(&model, &answers, 0, self.row, &traces)));
         }
-        let member = self.member.unwrap_or_else(|| most_agreeing(&answers, &traces));
-        let alone = model.support_alone(&row, member)?;
         let mut page = format!(
             "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",
             path.display(),
@@ -75,10 +73,7 @@ impl Explain {
             if model.members().len() == 1 { "" } else { "s" },
             model.decay().map(|decay| format!(", decay {decay}")).unwrap_or_default()
         );
-        page += &vote(&model, &answers);
-        if let Some(trace) = traces.get(member) {
-            page += &walk(&model, &answers, member, trace, &alone);
-        }
+        page += &story(&model, &row, &answers, &traces, self.member)?;
         page += &differences(&model, &answers, &traces);
         print(&page)
     }
@@ -92,6 +87,24 @@ impl Explain {
             other => other,
         }
     }
+}
+
+/// The vote on one aligned row, and the walk of one member: the one named, else the one that agrees
+/// most with the vote.
+pub(super) fn story(
+    model: &Trained,
+    row: &Dataset,
+    answers: &Answers,
+    traces: &[Trace],
+    member: Option<usize>,
+) -> Result<String> {
+    let member = member.unwrap_or_else(|| most_agreeing(answers, traces));
+    let alone = model.support_alone(row, member)?;
+    let mut page = vote(model, answers);
+    if let Some(trace) = traces.get(member) {
+        page += &walk(model, answers, member, trace, &alone);
+    }
+    Ok(page)
 }
 
 fn n_agreed(answers: &Answers, trace: &Trace) -> usize {
