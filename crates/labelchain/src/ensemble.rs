@@ -154,6 +154,21 @@ impl<M: ChainModel> Ensemble<M> {
         Ok(Ensemble { members, n_labels: train.data().n_labels(), decay })
     }
 
+    /// Whether every member fits, given what fits a model, as it does unless it comes from a file.
+    pub(crate) fn is_sound(&self, n_train: Option<usize>, model: impl Fn(&M) -> bool) -> bool {
+        let order = |member: &Member<M>| match &member.walker {
+            Walker::Independent(_) => true,
+            Walker::Fixed(chain) => chain.policy.len() == self.n_labels,
+            Walker::Local(chain) => {
+                n_train.is_some_and(|n_train| chain.policy.is_sound(self.n_labels, n_train))
+            }
+        };
+        self.decay.is_none_or(|decay| decay > 0.0 && decay.is_finite())
+            && self.decay.is_some() == n_train.is_some()
+            && !self.members.is_empty()
+            && self.members.iter().all(|member| order(member) && model(member.model()))
+    }
+
     /// The members, in the order they were drawn.
     pub fn members(&self) -> &[Member<M>] {
         &self.members

@@ -157,6 +157,26 @@ impl Trained {
         Ok(all.iter().flat_map(|&row| of_row(row)).collect())
     }
 
+    /// Whether the parts fit together, as they do unless they come from a file that was made by hand.
+    pub(crate) fn is_sound(&self) -> bool {
+        let (n_features, n_labels) = (self.attributes.len(), self.label_names.len());
+        let n_train = self.train.as_ref().map(Matrix::n_rows);
+        let cell_fits = |(column, value): (usize, f64)| match self.attributes[column].values() {
+            Some(values) => value.is_nan() || (0.0..values.len() as f64).contains(&value),
+            None => true,
+        };
+        let train_fits = |train: &Matrix| {
+            train.is_sound()
+                && train.n_columns() == n_features
+                && (0..train.n_rows()).all(|row| train.entries(row).all(cell_fits))
+        };
+        self.standardizer.means().len() == n_features
+            && self.standardizer.deviations().len() == n_features
+            && self.ensemble.n_labels() == n_labels
+            && self.train.as_ref().is_none_or(train_fits)
+            && self.ensemble.is_sound(n_train, |model| model.is_sound(n_labels, n_features))
+    }
+
     fn neighbourhood(&self) -> Result<Option<Neighbourhood>> {
         let Some(train) = &self.train else { return Ok(None) };
         let labels = LabelMatrix::empty(train.n_rows(), 0);

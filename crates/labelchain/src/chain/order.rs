@@ -10,7 +10,18 @@ use crate::seed::Seed;
 
 /// A permutation of the labels, by construction: `π(1)` is decided first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<LabelId>")]
 pub struct Order(Vec<LabelId>);
+
+/// A file may say anything; what comes out is a permutation.
+impl TryFrom<Vec<LabelId>> for Order {
+    type Error = Error;
+
+    fn try_from(labels: Vec<LabelId>) -> Result<Order> {
+        let n_labels = labels.len();
+        Order::new(labels, n_labels)
+    }
+}
 
 impl Order {
     /// Label 0 first, the last label last.

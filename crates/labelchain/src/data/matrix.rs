@@ -205,6 +205,24 @@ impl Matrix {
         scaled
     }
 
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(crate) fn is_sound(&self) -> bool {
+        match self {
+            Matrix::Dense(dense) => {
+                dense.n_rows.checked_mul(dense.n_columns) == Some(dense.values.len())
+            }
+            Matrix::Sparse(sparse) => {
+                let ends = (sparse.starts.first(), sparse.starts.last());
+                let ascends = |row: &[u32]| row.is_sorted_by(|a, b| a < b);
+                sparse.columns.len() == sparse.values.len()
+                    && ends == (Some(&0), Some(&sparse.values.len()))
+                    && sparse.starts.is_sorted()
+                    && sparse.columns.iter().all(|&column| (column as usize) < sparse.n_columns)
+                    && (0..sparse.n_rows()).all(|row| ascends(sparse.row(row).0))
+            }
+        }
+    }
+
     /// Bytes held.
     pub fn n_bytes(&self) -> usize {
         match self {

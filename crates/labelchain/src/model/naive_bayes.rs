@@ -305,6 +305,15 @@ impl ChainModel for NaiveBayesModel {
 }
 
 impl NaiveBayesModel {
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
+        let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
+        lengths == [n_labels; 4]
+            && [self.factors.len(), self.zero.len()] == [n_features; 2]
+            && self.given.len() == 2 * n_labels * n_labels
+            && self.factors.iter().flatten().all(|(label, _)| label.0 < n_labels)
+    }
+
     /// The rows and features each label learned from.
     pub fn views(&self) -> &[LabelView] {
         &self.views

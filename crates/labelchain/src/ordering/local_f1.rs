@@ -46,6 +46,14 @@ impl LocalF1 {
         LocalF1 { n_train: truth.n_rows(), by_label }
     }
 
+    /// Whether it fits so many labels and training rows, as it does unless it comes from a file.
+    pub(crate) fn is_sound(&self, n_labels: usize, n_train: usize) -> bool {
+        let in_range = |rows: &[u32]| rows.iter().all(|&row| (row as usize) < n_train);
+        self.n_train == n_train
+            && self.by_label.len() == n_labels
+            && self.by_label.iter().all(|of| in_range(&of.hits) && in_range(&of.errors))
+    }
+
     /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for one row of the block. F1 is
     /// increasing in it, and it does not underflow.
     pub fn log_odds(&self, near: &Nearness, row: usize) -> Vec<f64> {
