@@ -333,6 +333,7 @@ fn documents_link_to_what_exists() {
         "CONTRIBUTING.md",
         "docs/formats.md",
         "docs/conventions.md",
+        "docs/reproduce.md",
         "bench/README.md",
     ] {
         let document = root.join(name);
