@@ -240,6 +240,14 @@ impl Error {
         }
     }
 
+    /// Two things that belong together must have one size.
+    pub(crate) fn unless_same(what: &'static str, expected: usize, found: usize) -> Result<()> {
+        match expected == found {
+            true => Ok(()),
+            false => Err(Error::Shape { what, expected, found }),
+        }
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
         Error::Io { path: path.into(), source }
     }

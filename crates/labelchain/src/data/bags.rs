@@ -25,13 +25,17 @@ impl Bags {
         instances: Matrix,
         starts: Vec<usize>,
     ) -> Result<Bags> {
-        let same = |what, expected, found| match expected == found {
-            true => Ok(()),
-            false => Err(Error::Shape { what, expected, found }),
-        };
-        same("columns of the instance table", attributes.len(), instances.n_columns())?;
-        same("bag borders", rows.n_rows() + 1, starts.len())?;
-        same("instances in bags", instances.n_rows(), starts.last().copied().unwrap_or(0))?;
+        Error::unless_same(
+            "columns of the instance table",
+            attributes.len(),
+            instances.n_columns(),
+        )?;
+        Error::unless_same("bag borders", rows.n_rows() + 1, starts.len())?;
+        Error::unless_same(
+            "instances in bags",
+            instances.n_rows(),
+            starts.last().copied().unwrap_or(0),
+        )?;
         Ok(Bags { rows, name, attributes, instances, starts })
     }
 

@@ -109,6 +109,7 @@ pub fn save(
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
+    std::fs::metadata(directory).map_err(|error| Error::io(path, error))?;
     let write = || -> io::Result<()> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".labelchain-");

@@ -74,13 +74,9 @@ impl Dataset {
         label_names: Vec<String>,
         labels: LabelMatrix,
     ) -> Result<Dataset> {
-        let same = |what, expected, found| match expected == found {
-            true => Ok(()),
-            false => Err(Error::Shape { what, expected, found }),
-        };
-        same("columns of the feature table", attributes.len(), features.n_columns())?;
-        same("columns of the label table", label_names.len(), labels.n_labels())?;
-        same("rows of the label table", features.n_rows(), labels.n_rows())?;
+        Error::unless_same("columns of the feature table", attributes.len(), features.n_columns())?;
+        Error::unless_same("columns of the label table", label_names.len(), labels.n_labels())?;
+        Error::unless_same("rows of the label table", features.n_rows(), labels.n_rows())?;
         let name = name.into();
         Ok(Dataset { name, attributes, features, label_names, labels, weights: None })
     }

@@ -369,12 +369,8 @@ pub struct Quality {
 impl Quality {
     /// Measures folds that were to have the given shares of the rows.
     pub fn measure(folds: &Folds, labels: &LabelMatrix, shares: &[f64]) -> Result<Quality> {
-        let same = |what, expected, found| match expected == found {
-            true => Ok(()),
-            false => Err(Error::Shape { what, expected, found }),
-        };
-        same("rows cut into folds", labels.n_rows(), folds.n_rows())?;
-        same("shares of folds", folds.n_folds(), shares.len())?;
+        Error::unless_same("rows cut into folds", labels.n_rows(), folds.n_rows())?;
+        Error::unless_same("shares of folds", folds.n_folds(), shares.len())?;
         check_listable(labels.n_rows())?;
 
         let mut labels_of = Lists::new();

@@ -143,12 +143,8 @@ impl Losses {
         undefined: Undefined,
     ) -> Result<Losses> {
         let (n_rows, n_labels) = (truth.n_rows(), truth.n_labels());
-        let same = |what, expected, found| match expected == found {
-            true => Ok(()),
-            false => Err(Error::Shape { what, expected, found }),
-        };
-        same("rows of the answer", n_rows, answer.n_rows())?;
-        same("labels of the answer", n_labels, answer.n_labels())?;
+        Error::unless_same("rows of the answer", n_rows, answer.n_rows())?;
+        Error::unless_same("labels of the answer", n_labels, answer.n_labels())?;
 
         let (rows, labels) = count(truth, answer);
         let all: Confusion = rows.iter().copied().sum();
