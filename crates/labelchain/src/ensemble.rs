@@ -78,8 +78,10 @@ impl Sampling {
         }
         let candidate = |member: usize| {
             let seed = seed.child("member", member);
-            let drawn = subsample(train.data().n_rows(), self.sample, seed)?;
-            let cut = holdout(drawn.len(), self.fit_share, seed)?;
+            let n_rows = train.data().n_rows();
+            let drawn = subsample(n_rows, self.sample, seed)?;
+            let cut = holdout(drawn.len(), self.fit_share, seed)
+                .map_err(|error| self.too_few(error, n_rows))?;
             let of =
                 |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect::<Vec<_>>();
             let (fitting, validation) = (of(cut.train), of(cut.test));
@@ -88,6 +90,21 @@ impl Sampling {
             Ok(Candidate { model, order, fitting, validation })
         };
         (0..self.n_members).into_par_iter().map(candidate).collect()
+    }
+}
+
+impl Sampling {
+    /// Says it of the training rows: the user has not seen how many a member drew.
+    fn too_few(&self, error: Error, n_rows: usize) -> Error {
+        let Error::TooFewRows { needed, .. } = error else { return error };
+        Error::TooFewRows {
+            needed: (needed as f64 / self.sample).ceil() as usize,
+            found: n_rows,
+            purpose: format!(
+                "drawing {} of the rows for a member and fitting on {} of those",
+                self.sample, self.fit_share
+            ),
+        }
     }
 }
 
