@@ -48,7 +48,8 @@ pub(crate) fn scan(bytes: &[u8]) -> Option<(f64, usize)> {
         1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ];
     let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
-    let magnitude = mantissa as f64;
+    // As a signed number, which processors convert in one step; 15 digits fit.
+    let magnitude = mantissa as i64 as f64;
     let value = if exponent < 0 { magnitude / power } else { magnitude * power };
     Some((if negative { -value } else { value }, at))
 }
