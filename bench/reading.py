@@ -1,7 +1,7 @@
 """Rivals and ours on the same files, in one run. Called by bench/run; writes bench/RESULTS.md.
 
 Every measurement is a process of its own: CPU seconds are the process's user and system time
-around the call that reads (rivals) or the kernel's count for it (ours), peak memory its own.
+around the call that reads, peak memory its own.
 """
 
 import json
