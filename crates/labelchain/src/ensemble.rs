@@ -6,10 +6,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, Independent, Order};
-use crate::data::split::{holdout, subsample};
+use crate::data::split::{folds, holdout, subsample};
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::{Block, Nearness, Predictor, Trace};
+use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
 use crate::model::{ChainLearner, ChainModel};
 use crate::neighbourhood::Neighbourhood;
 use crate::ordering::LocalF1;
@@ -209,26 +210,14 @@ impl<M: ChainModel> Ensemble<M> {
             let block = Rows::new(rows, start, near, self.decay)?;
             let answers: Vec<LabelMatrix> =
                 self.members.par_iter().map(|member| member.predict_block(&block.view())).collect();
-            for answer in answers {
-                for row in 0..answer.n_rows() {
-                    for label in answer.relevant(row) {
-                        votes[(start + row) * n_labels + label.0] += 1;
-                    }
-                }
-            }
+            count(&answers, &mut votes[start * n_labels..]);
         }
         Ok(votes)
     }
 
     /// The labels that strictly more than half of the members say are relevant.
     pub fn decide(&self, votes: &[u32]) -> LabelMatrix {
-        let n_labels = self.n_labels.max(1);
-        let mut answers = LabelMatrix::empty(votes.len() / n_labels, self.n_labels);
-        for (at, &count) in votes.iter().enumerate() {
-            let relevant = 2 * count as usize > self.members.len();
-            answers.set(at / n_labels, LabelId(at % n_labels), relevant);
-        }
-        answers
+        decide_votes(votes, self.n_labels, self.members.len())
     }
 
     /// How each member decided each row: traces by row, then by member.
@@ -298,6 +287,26 @@ impl<M: ChainModel> Member<M> {
     }
 }
 
+/// Adds the answers of all members for a block to the votes from its first row on.
+fn count(answers: &[LabelMatrix], votes: &mut [u32]) {
+    for answer in answers {
+        for row in 0..answer.n_rows() {
+            for label in answer.relevant(row) {
+                votes[row * answer.n_labels() + label.0] += 1;
+            }
+        }
+    }
+}
+
+/// The labels with strictly more than half of the votes.
+fn decide_votes(votes: &[u32], n_labels: usize, n_members: usize) -> LabelMatrix {
+    let mut answers = LabelMatrix::empty(votes.len() / n_labels.max(1), n_labels);
+    for (at, &count) in votes.iter().enumerate() {
+        answers.set(at / n_labels, LabelId(at % n_labels), 2 * count as usize > n_members);
+    }
+    answers
+}
+
 /// Rows at a time, so that their distances to all training rows fit in memory. The cuts depend on
 /// nothing but row numbers, so results do not depend on threads.
 const BLOCK: usize = 256;
@@ -333,7 +342,7 @@ impl<'d> Rows<'d> {
 }
 
 /// β of least macro-F1 loss over three plain folds of the training set, ties to the smaller one
-/// (methods 3.2). Each fold's members are trained and scored once; only the orders change.
+/// (methods 3.2). Each fold's members are trained and its rows scored once; only the orders change.
 pub fn tune_decay<B: ChainLearner>(
     sampling: &Sampling,
     base: &B,
@@ -341,9 +350,6 @@ pub fn tune_decay<B: ChainLearner>(
     prepared: &Prepared,
     seed: Seed,
 ) -> Result<f64> {
-    use crate::data::split::folds;
-    use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
-    const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
     let seed = seed.child("tune", 0);
     let cut = folds(train.n_rows(), 3, seed)?;
     let mut sums = [0.0; DECAYS.len()];
@@ -352,16 +358,17 @@ pub fn tune_decay<B: ChainLearner>(
             Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?;
         let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
         let candidates = sampling.candidates(base, &fitted, seed.child("fold", fold))?;
-        let near = Neighbourhood::new(fitted.data())?;
-        let plan = |decay| Ensemble::plan(&Strategy::LocalF1 { decay }, &candidates, &fitted);
-        let losses = DECAYS.par_iter().map(|&decay| {
-            let ensemble = plan(decay)?;
-            let answers = ensemble.decide(&ensemble.votes(&tested, Some(&near))?);
+        let chain = |candidate: &Candidate<B::Model>| {
+            let (model, policy) = (Arc::clone(&candidate.model), candidate.local_f1(&fitted)?);
+            Ok(Chain { model, policy })
+        };
+        let chains = candidates.par_iter().map(chain).collect::<Result<Vec<_>>>()?;
+        let votes = votes_by_decay(&chains, &tested, &Neighbourhood::new(fitted.data())?)?;
+        for (sum, votes) in sums.iter_mut().zip(votes) {
+            let answers = decide_votes(&votes, tested.n_labels(), chains.len());
             let losses = Losses::between(tested.labels(), &answers, Undefined::Paper)?;
-            Ok(losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap_or(0.0))
-        });
-        let losses: Vec<f64> = losses.collect::<Result<_>>()?;
-        sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+            *sum += losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap_or(0.0);
+        }
     }
     let mut best = 0;
     for at in 1..DECAYS.len() {
@@ -370,4 +377,29 @@ pub fn tune_decay<B: ChainLearner>(
         }
     }
     Ok(DECAYS[best])
+}
+
+const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
+
+/// The votes of all chains under every β.
+fn votes_by_decay<M: ChainModel>(
+    chains: &[Chain<Arc<M>, LocalF1>],
+    rows: &Dataset,
+    near: &Neighbourhood,
+) -> Result<[Vec<u32>; DECAYS.len()]> {
+    let n_labels = rows.n_labels();
+    let mut votes = [const { Vec::new() }; DECAYS.len()];
+    votes.fill(vec![0; rows.n_rows() * n_labels]);
+    for start in (0..rows.n_rows()).step_by(BLOCK) {
+        let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]))?;
+        let scores: Vec<M::Scores> =
+            chains.par_iter().map(|chain| chain.model.score(&block.view())).collect();
+        for (votes, decay) in votes.iter_mut().zip(DECAYS) {
+            block.near.iter_mut().for_each(|near| near.set_decay(decay));
+            let walk = |(chain, scores): (&Chain<_, _>, _)| chain.walk(scores, &block.view());
+            let answers: Vec<LabelMatrix> = chains.par_iter().zip(&scores).map(walk).collect();
+            count(&answers, &mut votes[start * n_labels..]);
+        }
+    }
+    Ok(votes)
 }

@@ -12,27 +12,74 @@ pub struct Block<'a> {
     pub near: Option<&'a Nearness>,
 }
 
-/// How near rows to be labelled are to every training row, row by row.
+/// How near rows to be labelled are to every training row.
 #[derive(Clone, Debug)]
 pub struct Nearness {
-    /// Squared distances D.
+    n_train: usize,
+    /// Squared distances D, row by row.
     pub distances: Vec<f64>,
-    /// β: how fast memberships fall.
-    pub decay: f64,
+    decay: f64,
     /// exp(-β (D - m)), m the least distance of the row to any training row: memberships of the
     /// fuzzy neighbourhood up to a factor of the row, which cancels in every ratio of sums.
-    pub memberships: Vec<f64>,
+    memberships: Vec<[f64; LANES]>,
 }
 
+/// Rows whose memberships in one training row lie side by side, to be summed together.
+pub(crate) const LANES: usize = 8;
+
 impl Nearness {
-    /// Memberships of rows with these distances to `n_train` training rows each.
+    /// Rows with these distances to `n_train` training rows each, and β.
     pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Nearness {
-        let mut memberships = Vec::with_capacity(distances.len());
-        for row in distances.chunks(n_train.max(1)) {
-            let least = row.iter().copied().fold(f64::INFINITY, f64::min);
-            memberships.extend(row.iter().map(|distance| (-decay * (distance - least)).exp()));
+        let n_lines = (distances.len() / n_train.max(1)).div_ceil(LANES) * n_train;
+        let memberships = Vec::with_capacity(n_lines);
+        let mut near = Nearness { n_train, distances, decay, memberships };
+        near.set_decay(decay);
+        near
+    }
+
+    /// β: how fast memberships fall.
+    pub fn decay(&self) -> f64 {
+        self.decay
+    }
+
+    /// Changes β.
+    pub fn set_decay(&mut self, decay: f64) {
+        self.decay = decay;
+        self.memberships.clear();
+        let n_train = self.n_train.max(1);
+        for rows in self.distances.chunks(LANES * n_train) {
+            let least: Vec<f64> = rows
+                .chunks(n_train)
+                .map(|row| row.iter().copied().fold(f64::INFINITY, f64::min))
+                .collect();
+            self.memberships.extend((0..n_train).map(|train| {
+                let mut lanes = [0.0; LANES];
+                for (lane, (row, least)) in lanes.iter_mut().zip(rows.chunks(n_train).zip(&least)) {
+                    *lane = (-decay * (row[train] - least)).exp();
+                }
+                lanes
+            }));
         }
-        Nearness { distances, decay, memberships }
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.distances.len() / self.n_train.max(1)
+    }
+
+    /// How many training rows.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// The distances of one row.
+    pub fn distances_of(&self, row: usize) -> &[f64] {
+        &self.distances[row * self.n_train..(row + 1) * self.n_train]
+    }
+
+    /// Memberships in every training row of `LANES` rows at a time; 0 for rows past the last.
+    pub(crate) fn by_lanes(&self) -> impl Iterator<Item = &[[f64; LANES]]> {
+        self.memberships.chunks(self.n_train.max(1))
     }
 }
 

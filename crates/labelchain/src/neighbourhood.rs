@@ -4,28 +4,30 @@
 //! inputs add 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2, the
 //! expected squared difference of two independent standardized values (methods 2).
 
-use crate::data::{AttributeKind, Dataset, Matrix};
+use std::borrow::Cow;
+
+use crate::data::{Attribute, AttributeKind, Dataset, Matrix};
 use crate::error::Result;
 use crate::prepare::one_hot;
 use crate::product::times_transposed;
 
 /// Standardized training rows, laid out for distances.
-pub struct Neighbourhood {
-    data: Dataset,
+pub struct Neighbourhood<'d> {
+    data: &'d Dataset,
     /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
     /// apart; none where a cell is missing, and then no product will do.
-    wide: Option<Wide>,
+    wide: Option<Wide<'d>>,
 }
 
-struct Wide {
-    features: Matrix,
+struct Wide<'d> {
+    features: Cow<'d, Matrix>,
     lengths: Vec<f64>,
 }
 
-impl Neighbourhood {
+impl Neighbourhood<'_> {
     /// Lays out the rows of `data`.
-    pub fn new(data: &Dataset) -> Result<Neighbourhood> {
-        Ok(Neighbourhood { data: data.clone(), wide: Wide::new(data)? })
+    pub fn new(data: &Dataset) -> Result<Neighbourhood<'_>> {
+        Ok(Neighbourhood { data, wide: Wide::new(data)? })
     }
 
     /// How many training rows.
@@ -66,30 +68,38 @@ impl Neighbourhood {
     }
 }
 
-impl Wide {
+impl Wide<'_> {
     /// None where a cell is missing.
-    fn new(data: &Dataset) -> Result<Option<Wide>> {
-        let cells = |row| data.features().entries(row);
-        if (0..data.n_rows()).any(|row| cells(row).any(|(_, value)| value.is_nan())) {
+    fn new(data: &Dataset) -> Result<Option<Wide<'_>>> {
+        let cells = |row| data.features().entries(row).map(|(_, value)| value);
+        let lengths = |features: &Matrix| -> Vec<f64> {
+            let length = |row| features.entries(row).map(|(_, x)| x * x).sum();
+            (0..features.n_rows()).map(length).collect()
+        };
+        if (0..data.n_rows()).any(|row| cells(row).any(f64::is_nan)) {
             return Ok(None);
+        }
+        let n_values = |attribute: &Attribute| attribute.values().map_or(1, <[String]>::len);
+        // Two values are 0 and 1 as they are stored.
+        if data.attributes().iter().all(|attribute| n_values(attribute) <= 2) {
+            let features = Cow::Borrowed(data.features());
+            return Ok(Some(Wide { lengths: lengths(&features), features }));
         }
         let mut scale = Vec::new();
         for attribute in data.attributes() {
-            match attribute.values().map_or(1, <[String]>::len) {
+            match n_values(attribute) {
                 n if n > 2 => scale.extend(std::iter::repeat_n(std::f64::consts::FRAC_1_SQRT_2, n)),
                 _ => scale.push(1.0),
             }
         }
         let features = one_hot(data)?.features().scaled(&scale);
-        let length = |row| features.entries(row).map(|(_, x)| x * x).sum();
-        let lengths = (0..features.n_rows()).map(length).collect();
-        Ok(Some(Wide { features, lengths }))
+        Ok(Some(Wide { lengths: lengths(&features), features: Cow::Owned(features) }))
     }
 
     /// |x|² + |v|² - 2 x·v, negatives cut to 0.
     fn distances(&self, train: &Wide) -> Vec<f64> {
         let (n, m) = (self.lengths.len(), train.lengths.len());
-        let mut distances = match (&self.features, &train.features) {
+        let mut distances = match (&*self.features, &*train.features) {
             (Matrix::Dense(a), Matrix::Dense(b)) => {
                 times_transposed(a.cells(), b.cells(), n, m, self.features.n_columns())
             }
@@ -141,7 +151,8 @@ mod tests {
         let dense = "3,g,no,0\n1,b,yes,0\n1,g,yes,0\n";
         let sparse = "{0 3,1 g}\n{0 1,1 b,2 yes}\n{0 1,1 g,2 yes}\n";
         for rows in [dense, sparse] {
-            let train = Neighbourhood::new(&read(rows)).unwrap();
+            let data = read(rows);
+            let train = Neighbourhood::new(&data).unwrap();
             let found = train.distances(&read(rows).select(&[2])).unwrap();
             for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
@@ -152,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_missing_cell_costs_two_or_one() {
-        let train = Neighbourhood::new(&read("3,g,no,0\n")).unwrap();
+        let data = read("3,g,no,0\n");
+        let train = Neighbourhood::new(&data).unwrap();
         assert_eq!(train.distances(&read("?,?,no,0\n")).unwrap(), [3.0]);
         assert_eq!(train.distances(&read("3,g,?,0\n")).unwrap(), [1.0]);
     }

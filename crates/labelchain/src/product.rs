@@ -1,5 +1,12 @@
-//! Matrix products: the one place that calls unsafe code.
+//! Fast arithmetic: matrix products, the one place that calls unsafe code, and loops in the widest
+//! vectors of the machine.
 #![allow(unsafe_code)]
+
+/// Runs a loop compiled for the machine at hand. The same operations in the same order, so the
+/// same result; only more of them at a time. What it calls must be inlined into it.
+pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
+    pulp::Arch::new().dispatch(work)
+}
 
 /// a · bᵀ for row-major a (n rows) and b (m rows), both `width` wide; row-major, n by m.
 ///

@@ -127,7 +127,9 @@ impl Trained {
     /// Labels rows whose columns were brought into place by [`Trained::align`].
     pub fn predict(&self, rows: &Dataset) -> Result<Answers> {
         let rows = self.standardizer.apply(rows)?;
-        let votes = self.ensemble.votes(&rows, self.neighbourhood()?.as_ref())?;
+        let train = self.train_rows()?;
+        let near = train.as_ref().map(Neighbourhood::new).transpose()?;
+        let votes = self.ensemble.votes(&rows, near.as_ref())?;
         let n = self.members().len() as f64;
         let labels = self.ensemble.decide(&votes);
         Ok(Answers { labels, votes: votes.into_iter().map(|count| f64::from(count) / n).collect() })
@@ -136,7 +138,9 @@ impl Trained {
     /// How each member decided each row; rows as for [`Trained::predict`].
     pub fn trace(&self, rows: &Dataset) -> Result<Vec<Vec<Trace>>> {
         let rows = self.standardizer.apply(rows)?;
-        self.ensemble.trace(&rows, self.neighbourhood()?.as_ref())
+        let train = self.train_rows()?;
+        let near = train.as_ref().map(Neighbourhood::new).transpose()?;
+        self.ensemble.trace(&rows, near.as_ref())
     }
 
     /// What one member makes of each label from the inputs alone, before any decision: support row
@@ -177,11 +181,10 @@ impl Trained {
             && self.ensemble.is_sound(n_train, |model| model.is_sound(n_labels, n_features))
     }
 
-    fn neighbourhood(&self) -> Result<Option<Neighbourhood>> {
+    fn train_rows(&self) -> Result<Option<Dataset>> {
         let Some(train) = &self.train else { return Ok(None) };
         let labels = LabelMatrix::empty(train.n_rows(), 0);
-        let data = Dataset::new("train", self.attributes.clone(), train.clone(), vec![], labels)?;
-        Neighbourhood::new(&data).map(Some)
+        Dataset::new("train", self.attributes.clone(), train.clone(), vec![], labels).map(Some)
     }
 
     /// Brings the columns of other data into the order and storage of the training data, by name.

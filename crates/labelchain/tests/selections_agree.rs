@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use labelchain::data::{Dataset, LabelId, ReadOptions, read};
 use labelchain::prepare::{Cfs, Columns, Standardizer, Undersampling};
@@ -54,7 +55,7 @@ fn selections() -> Vec<(String, Selections)> {
 
 /// How many labels there are, and the places that differ.
 fn compare(data: &Dataset, labels: &[(String, Vec<usize>)]) -> (usize, Vec<String>) {
-    let columns = Columns::new(data);
+    let columns = Columns::new(&Arc::new(data.clone()));
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let mut differing = Vec::new();
     for (name, theirs) in labels {

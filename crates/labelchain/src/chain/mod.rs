@@ -60,16 +60,22 @@ pub struct Chain<M, P> {
     pub policy: P,
 }
 
-impl<M: ChainModel, P: OrderPolicy> Predictor for Chain<M, P> {
-    fn predict_block(&self, block: &Block) -> LabelMatrix {
-        let scores = self.model.score(block);
+impl<M: ChainModel, P: OrderPolicy> Chain<M, P> {
+    /// Walks every row of a block whose scores are known.
+    pub fn walk(&self, scores: &M::Scores, block: &Block) -> LabelMatrix {
         let mut answers = LabelMatrix::empty(block.n_rows(), self.model.n_labels());
         for (row, chosen) in self.policy.orders(block).iter().enumerate() {
-            decide(self.model.evidence(&scores, row), &chosen.order, |step| {
+            decide(self.model.evidence(scores, row), &chosen.order, |step| {
                 answers.set(row, step.label, step.relevant);
             });
         }
         answers
+    }
+}
+
+impl<M: ChainModel, P: OrderPolicy> Predictor for Chain<M, P> {
+    fn predict_block(&self, block: &Block) -> LabelMatrix {
+        self.walk(&self.model.score(block), block)
     }
 
     fn trace_block(&self, block: &Block) -> Vec<Trace> {

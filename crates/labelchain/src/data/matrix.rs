@@ -35,6 +35,11 @@ impl Dense {
         Dense { n_rows: 0, n_columns, values: Vec::new() }
     }
 
+    /// A table of no rows yet, with room for so many.
+    pub(crate) fn with_room(n_columns: usize, n_rows: usize) -> Dense {
+        Dense { n_rows: 0, n_columns, values: Vec::with_capacity(n_rows * n_columns) }
+    }
+
     /// A table of these cells, row by row.
     #[cfg(feature = "parquet")]
     pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Dense {
@@ -170,8 +175,7 @@ impl Matrix {
     pub fn select(&self, rows: &[usize]) -> Matrix {
         match self {
             Matrix::Dense(dense) => {
-                let mut chosen = Dense::new(dense.n_columns);
-                chosen.values.reserve_exact(rows.len() * dense.n_columns);
+                let mut chosen = Dense::with_room(dense.n_columns, rows.len());
                 rows.iter().for_each(|&row| chosen.push_row(dense.row(row)));
                 Matrix::Dense(chosen)
             }

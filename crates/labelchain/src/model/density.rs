@@ -2,29 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counts, sums and sums of squares of the cells of one class.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Moments {
-    pub(super) n: f64,
-    pub(super) sum: f64,
-    pub(super) squares: f64,
-}
-
-impl Moments {
-    pub(super) fn add(&mut self, n: f64, value: f64) {
-        self.n += n;
-        self.sum += n * value;
-        self.squares += n * value * value;
-    }
-
-    pub(super) fn less(&self, other: &Moments) -> Moments {
-        Moments {
-            n: self.n - other.n,
-            sum: self.sum - other.sum,
-            squares: self.squares - other.squares,
-        }
-    }
-}
+use super::moments::Moments;
 
 /// A normal distribution, estimated as WEKA does: divisor n, and never narrower than a sixth of
 /// the column's precision.
@@ -40,8 +18,7 @@ impl Normal {
         if moments.n == 0.0 {
             return Normal { mean: 0.0, deviation: narrowest };
         }
-        let mean = moments.sum / moments.n;
-        let deviation = ((moments.squares - mean * moments.sum).abs() / moments.n).sqrt();
+        let (mean, deviation) = (moments.sum / moments.n, moments.deviation());
         // At 1e-10 and below there is no idea of scale yet.
         let deviation = if deviation > 1e-10 { deviation.max(narrowest) } else { narrowest };
         Normal { mean, deviation }
@@ -139,28 +116,22 @@ impl Factor {
         }
     }
 
-    /// Adds the log-odds of each cell to its sum; missing cells (NaN) add nothing.
-    pub(super) fn add_all(&self, cells: &[f64], any_missing: bool, sums: &mut [f64]) {
-        match self {
-            Factor::Density { irrelevant: no, relevant: yes } if !any_missing => {
-                // The two quotients of `log_density`, with divisions taken out of the loop.
-                let scale = std::f64::consts::FRAC_1_SQRT_2;
-                let (no_scale, yes_scale) = (scale / no.deviation, scale / yes.deviation);
-                let constant = no.deviation.ln() - yes.deviation.ln();
-                for (sum, &cell) in sums.iter_mut().zip(cells) {
-                    let no_z = (cell - no.mean) * no_scale;
-                    let yes_z = (cell - yes.mean) * yes_scale;
-                    *sum += no_z * no_z - yes_z * yes_z + constant;
-                }
-            }
-            _ => {
-                for (sum, &cell) in sums.iter_mut().zip(cells) {
-                    if !cell.is_nan() {
-                        *sum += self.log_odds(cell);
-                    }
-                }
-            }
+    /// Coefficients a, b, c where the log-odds are a x² + b x + c, so that those of many cells are a
+    /// matrix product. Not for deviations so small that terms would cancel.
+    pub(super) fn quadratic(&self) -> Option<[f64; 3]> {
+        let Factor::Density { irrelevant: no, relevant: yes } = self else { return None };
+        let halves = [no, yes].map(|normal| 0.5 / (normal.deviation * normal.deviation));
+        let cancels = |(normal, half): (&Normal, f64)| (1.0 + normal.mean * normal.mean) * half;
+        if [no, yes].into_iter().zip(halves).map(cancels).any(|size| size > 1e6) {
+            return None;
         }
+        let [a, b] = halves;
+        Some([
+            a - b,
+            2.0 * (yes.mean * b - no.mean * a),
+            no.mean * no.mean * a - yes.mean * yes.mean * b + no.deviation.ln()
+                - yes.deviation.ln(),
+        ])
     }
 }
 
@@ -170,7 +141,7 @@ mod tests {
 
     fn moments(values: &[f64]) -> Moments {
         let mut moments = Moments::default();
-        values.iter().for_each(|&value| moments.add(1.0, value));
+        values.iter().for_each(|&value| moments.add(value));
         moments
     }
 
@@ -200,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_loops_equal_the_formula() {
+    fn tables_and_coefficients_equal_the_formula() {
         let (no, yes) =
             (Normal { mean: 0.0, deviation: 1.0 }, Normal { mean: 1.0, deviation: 2.0 });
         let tabled = Factor::mass(no, yes, 0.5, (-2.0, 2.0));
@@ -215,9 +186,9 @@ mod tests {
         for step in -60..60 {
             let cell = f64::from(step) / 10.0;
             assert_eq!(tabled.log_odds(cell), plain.log_odds(cell), "{cell}");
-            let mut sum = [0.0];
-            density.add_all(&[cell], false, &mut sum);
-            assert!((sum[0] - density.log_odds(cell)).abs() < 1e-12, "{cell}");
+            let [a, b, c] = density.quadratic().unwrap();
+            let sum = a * cell * cell + b * cell + c;
+            assert!((sum - density.log_odds(cell)).abs() < 1e-12, "{cell}");
         }
     }
 

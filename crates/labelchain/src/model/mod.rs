@@ -8,6 +8,7 @@
 
 mod binary;
 mod density;
+mod moments;
 mod naive_bayes;
 
 pub use binary::{BinaryLearner, BinaryModel};
@@ -31,7 +32,7 @@ pub trait ChainLearner: Sync {
 /// A fitted model without an order.
 pub trait ChainModel: Send + Sync {
     /// What the inputs of a block say about every label.
-    type Scores: Send;
+    type Scores: Send + Sync;
     /// What is known about one row so far.
     type Evidence<'m>: Evidence
     where

@@ -1,13 +1,17 @@
 //! Naive Bayes: log-odds from the inputs, conditioned by label co-occurrence.
 
+use std::cell::LazyCell;
+
 use serde::{Deserialize, Serialize};
 
-use super::density::{Factor, Moments, Normal, rounded};
+use super::density::{Factor, Normal, rounded};
+use super::moments::{Moments, Relevant, Table};
 use super::{ChainLearner, ChainModel, Evidence};
-use crate::data::{AttributeKind, LabelId, Matrix};
+use crate::data::{AttributeKind, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread};
+use crate::product::times_transposed;
 use crate::seed::Seed;
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
@@ -77,8 +81,9 @@ impl ChainLearner for NaiveBayes {
         let prior: Vec<f64> =
             counts.iter().map(|[no, yes]| (yes + 1.0).ln() - (no + 1.0).ln()).collect();
         let mut factors = vec![Vec::new(); train.data().n_features()];
-        for group in groups(&views, rows) {
-            self.fit_group(train, &group, &views, &mut factors);
+        let groups = groups(&views, rows);
+        for group in &groups {
+            self.fit_group(train, group, &views, &mut factors);
         }
         // In label order, so that sums do not depend on how labels were grouped.
         factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
@@ -89,7 +94,7 @@ impl ChainLearner for NaiveBayes {
                 baseline[label.0] += factor.log_odds(zero);
             }
         }
-        let given = co_occurrence(train, &views, &counts);
+        let given = co_occurrence(train, &groups, &counts);
         Ok(NaiveBayesModel { n_labels, views, prior, factors, baseline, zero, given })
     }
 }
@@ -98,18 +103,6 @@ impl ChainLearner for NaiveBayes {
 struct Group<'v> {
     rows: &'v [usize],
     labels: Vec<LabelId>,
-}
-
-/// For each row of a group, which of its labels are relevant, by place in the group.
-struct Relevant {
-    starts: Vec<usize>,
-    places: Vec<u32>,
-}
-
-impl Relevant {
-    fn by_row(&self) -> impl Iterator<Item = &[u32]> {
-        self.starts.windows(2).map(|span| &self.places[span[0]..span[1]])
-    }
 }
 
 /// Undersampled labels stand alone; all others share the rows given.
@@ -125,20 +118,27 @@ fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
 
 /// For every ordered pair of labels, in the rows of the conditioned one, with Laplace smoothing:
 /// (n_{v,y} + 1) / (n_y + 2).
-fn co_occurrence(train: &Prepared, views: &[LabelView], counts: &[[f64; 2]]) -> Vec<f64> {
-    let n_labels = views.len();
+fn co_occurrence(train: &Prepared, groups: &[Group], counts: &[[f64; 2]]) -> Vec<f64> {
+    let n_labels = counts.len();
     let labels = train.data().labels();
     let mut given = vec![0.0; 2 * n_labels * n_labels];
-    let mut both = vec![[0.0f64; 2]; n_labels];
-    for (target, view) in views.iter().enumerate() {
-        // both[a][y]: rows where a is relevant and the target is y.
-        both.fill([0.0; 2]);
-        for &row in &view.rows {
-            let class = usize::from(labels.get(row, LabelId(target)));
-            labels.relevant(row).for_each(|other| both[other.0][class] += 1.0);
+    for group in groups {
+        // Rows where both the label and the target are relevant, and where the label is.
+        let mut both = vec![0.0; n_labels * n_labels];
+        let mut alone = vec![0.0; n_labels];
+        for &row in group.rows {
+            for LabelId(label) in labels.relevant(row) {
+                alone[label] += 1.0;
+                let pairs = &mut both[label * n_labels..(label + 1) * n_labels];
+                labels.relevant(row).for_each(|target| pairs[target.0] += 1.0);
+            }
         }
-        let [no, yes] = counts[target];
-        for (other, &[with_no, with_yes]) in both.iter().enumerate() {
+        for (other, &LabelId(target)) in
+            (0..n_labels).flat_map(|other| group.labels.iter().map(move |target| (other, target)))
+        {
+            let [no, yes] = counts[target];
+            let with_yes = both[other * n_labels + target];
+            let with_no = alone[other] - with_yes;
             let odds =
                 |a: f64, b: f64| ((a + 1.0) / (yes + 2.0)).ln() - ((b + 1.0) / (no + 2.0)).ln();
             given[2 * other * n_labels + target] = odds(yes - with_yes, no - with_no);
@@ -164,32 +164,53 @@ impl NaiveBayes {
         let labels = train.data().labels();
         let mut place = vec![usize::MAX; views.len()];
         group.labels.iter().enumerate().for_each(|(at, label)| place[label.0] = at);
-        let mut relevant = Relevant { starts: vec![0], places: vec![] };
+        let mut relevant = Relevant::new();
         for &row in group.rows {
-            let here = labels.relevant(row).map(|label| place[label.0]).filter(|&at| at < n);
-            relevant.places.extend(here.map(|at| at as u32));
-            relevant.starts.push(relevant.places.len());
+            let here = labels.relevant(row).map(|label| place[label.0]);
+            relevant.push_row(here.filter(|&at| at < n));
         }
         let mut looks: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
         for (at, label) in group.labels.iter().enumerate() {
             views[label.0].features.iter().for_each(|&column| looks[column].push(at));
         }
+        let used: Vec<usize> = (0..looks.len()).filter(|&at| !looks[at].is_empty()).collect();
+        let table = match self.likelihood {
+            Likelihood::Weka => None,
+            _ => Table::new(train, group.rows, &used, &relevant, n),
+        };
+        let spread = LazyCell::new(|| train.spreads(group.rows));
         let mut cells = Vec::with_capacity(group.rows.len());
-        let spread = train.spreads(group.rows);
-        for (column, attribute) in train.data().attributes().iter().enumerate() {
-            if looks[column].is_empty() {
-                continue;
+        for (at, &column) in used.iter().enumerate() {
+            let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(looks[column].len());
+            let mut open = std::mem::take(&mut looks[column]);
+            let kind = &train.data().attributes()[column].kind;
+            if let (AttributeKind::Numeric, Some(table)) = (kind, &table) {
+                let narrowest = |&label: &usize| {
+                    let (no, yes) = table.classes(at, label);
+                    no.deviation().min(yes.deviation())
+                };
+                let least = open.iter().map(narrowest).fold(f64::INFINITY, f64::min);
+                let cells = group.rows.iter().map(|&row| train.data().features().get(row, column));
+                let precision = table.widest_precision(at, cells, FINE * least);
+                open.retain(|&label| match fine(table.classes(at, label), precision) {
+                    Some(factor) => {
+                        factors.push((label, factor));
+                        false
+                    }
+                    None => true,
+                });
             }
-            train.gather(column, group.rows, &mut cells);
-            let factors: Vec<(usize, Factor)> = match &attribute.kind {
-                AttributeKind::Nominal(values) => {
-                    categories(&cells, &relevant, values.len(), n, &looks[column])
-                }
-                AttributeKind::Numeric => {
-                    let precision = precision(spread(column));
-                    self.normals(&cells, &relevant, n, &looks[column], precision)
-                }
-            };
+            if !open.is_empty() {
+                train.gather(column, group.rows, &mut cells);
+                factors.extend(match kind {
+                    AttributeKind::Nominal(values) => {
+                        categories(&cells, &relevant, values.len(), n, &open)
+                    }
+                    AttributeKind::Numeric => {
+                        self.normals(&cells, &relevant, n, &open, precision(spread(column)))
+                    }
+                });
+            }
             all[column].extend(factors.into_iter().map(|(at, factor)| (group.labels[at], factor)));
         }
     }
@@ -202,32 +223,46 @@ impl NaiveBayes {
         looks: &[usize],
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
-        let pair = |(yes, all): &(Vec<Moments>, Moments), at: usize| {
-            let estimate = |moments: &Moments| Normal::estimate(moments, precision);
-            (estimate(&all.less(&yes[at])), estimate(&yes[at]))
-        };
-        let plain = moments(cells.iter().copied(), relevant, n);
+        let (plain, all) = relevant.moments(cells.iter().copied(), n);
         // Few columns need their cells rounded; they are when the first label does.
         let mut by_rounding = None;
         let mut factor = |&at: &usize| {
-            let (irrelevant, relevant_normal) = pair(&plain, at);
-            let is_fine = precision <= 0.1 * irrelevant.deviation.min(relevant_normal.deviation);
-            let as_density = match self.likelihood {
-                Likelihood::Auto => is_fine,
-                Likelihood::Gaussian => true,
-                Likelihood::Weka => false,
+            let classes = (all.less(&plain[at]), plain[at]);
+            let density = match self.likelihood {
+                Likelihood::Auto => fine(classes, precision),
+                Likelihood::Gaussian => Some(density(classes, precision)),
+                Likelihood::Weka => None,
             };
-            if as_density {
-                return (at, Factor::Density { irrelevant, relevant: relevant_normal });
-            }
-            let rounded = by_rounding.get_or_insert_with(|| {
-                moments(cells.iter().map(|&cell| rounded(cell, precision)), relevant, n)
+            let factor = density.unwrap_or_else(|| {
+                let (rounded, all) = by_rounding.get_or_insert_with(|| {
+                    relevant.moments(cells.iter().map(|&cell| rounded(cell, precision)), n)
+                });
+                let [no, yes] = [all.less(&rounded[at]), rounded[at]]
+                    .map(|moments| Normal::estimate(&moments, precision));
+                Factor::mass(no, yes, precision, range)
             });
-            let (irrelevant, relevant) = pair(rounded, at);
-            (at, Factor::mass(irrelevant, relevant, precision, range))
+            (at, factor)
         };
         looks.iter().map(&mut factor).collect()
     }
+}
+
+/// Two normal densities, of the irrelevant and the relevant cells.
+fn density((no, yes): (Moments, Moments), precision: f64) -> Factor {
+    let [irrelevant, relevant] = [no, yes].map(|moments| Normal::estimate(&moments, precision));
+    Factor::Density { irrelevant, relevant }
+}
+
+/// A precision of at most this part of a deviation is fine.
+const FINE: f64 = 0.1;
+
+/// The same where a precision of at most so much is fine enough for it. Deviations are then wider
+/// than any precision would make them, so a bound will do.
+fn fine(classes: (Moments, Moments), precision: f64) -> Option<Factor> {
+    let factor = density(classes, precision);
+    let Factor::Density { irrelevant, relevant } = &factor else { return None };
+    let narrower = irrelevant.deviation.min(relevant.deviation);
+    (precision.is_finite() && precision <= FINE * narrower).then_some(factor)
 }
 
 /// Mean gap between neighbouring distinct values, 0.01 where there is only one; and the range.
@@ -237,23 +272,6 @@ fn precision(spread: Spread) -> (f64, (f64, f64)) {
         n => spread.gaps / n as f64,
     };
     (precision, (spread.least, spread.greatest))
-}
-
-/// Moments of the relevant cells of each label of the group, and of all cells.
-fn moments(
-    cells: impl Iterator<Item = f64>,
-    relevant: &Relevant,
-    n: usize,
-) -> (Vec<Moments>, Moments) {
-    let mut by_label = vec![Moments::default(); n];
-    let mut all = Moments::default();
-    for (cell, relevant) in cells.zip(relevant.by_row()) {
-        if !cell.is_nan() {
-            all.add(1.0, cell);
-            relevant.iter().for_each(|&at| by_label[at as usize].add(1.0, cell));
-        }
-    }
-    (by_label, all)
 }
 
 fn categories(
@@ -293,7 +311,7 @@ impl ChainModel for NaiveBayesModel {
 
     fn score(&self, block: &Block) -> LogOdds {
         match block.features {
-            Matrix::Dense(_) => self.score_dense(block),
+            Matrix::Dense(dense) => self.score_dense(block, dense),
             Matrix::Sparse(_) => self.score_sparse(block),
         }
     }
@@ -319,26 +337,59 @@ impl NaiveBayesModel {
         &self.views
     }
 
-    fn score_dense(&self, block: &Block) -> LogOdds {
-        let (n_rows, n_labels) = (block.n_rows(), self.n_labels);
-        // Label by label while columns are added, so that the inner loop runs over rows.
-        let mut by_label: Vec<f64> =
-            self.prior.iter().flat_map(|&prior| std::iter::repeat_n(prior, n_rows)).collect();
-        let mut cells = vec![0.0; n_rows];
-        for (column, factors) in self.factors.iter().enumerate().filter(|(_, f)| !f.is_empty()) {
-            for (cell, &row) in cells.iter_mut().zip(block.rows) {
-                *cell = block.features.get(row, column);
-            }
-            let any_missing = cells.iter().any(|cell| cell.is_nan());
+    /// Normal densities are quadratic in the cells, so those of all columns and labels are one
+    /// product of cells and their squares with coefficients. Everything else is looked up.
+    fn score_dense(&self, block: &Block, dense: &Dense) -> LogOdds {
+        let n_labels = self.n_labels;
+        let incomplete = incomplete_columns(block, dense);
+        let mut columns = Vec::with_capacity(self.factors.len());
+        // By input, then by label, as the factors are.
+        let mut quadratics = Vec::with_capacity(self.factors.len() * n_labels);
+        let mut looked_up = Vec::new();
+        for (column, factors) in self.factors.iter().enumerate() {
+            let n_before = quadratics.len();
             for (label, factor) in factors {
-                let sums = &mut by_label[label.0 * n_rows..(label.0 + 1) * n_rows];
-                factor.add_all(&cells, any_missing, sums);
+                match factor.quadratic().filter(|_| !incomplete[column]) {
+                    Some(quadratic) => quadratics.push((columns.len(), *label, quadratic)),
+                    None => looked_up.push((column, *label, factor)),
+                }
+            }
+            if quadratics.len() > n_before {
+                columns.push(column);
             }
         }
-        let mut by_row = vec![0.0; n_rows * n_labels];
-        for label in 0..n_labels {
-            for row in 0..n_rows {
-                by_row[row * n_labels + label] = by_label[label * n_rows + row];
+        let width = 2 * columns.len();
+        let mut coefficients = vec![0.0; n_labels * width];
+        let mut constants = self.prior.clone();
+        for (at, label, [a, b, c]) in quadratics {
+            coefficients[label.0 * width + at] = b;
+            coefficients[label.0 * width + columns.len() + at] = a;
+            constants[label.0] += c;
+        }
+        let mut by_row = Vec::with_capacity(block.n_rows() * n_labels);
+        let mut cells = Vec::new();
+        // So many rows at a time that they stay in the cache.
+        for rows in block.rows.chunks(128) {
+            cells.clear();
+            for row in rows.iter().map(|&row| dense.row(row)) {
+                match columns.len() == row.len() {
+                    true => cells.extend_from_slice(row),
+                    false => cells.extend(columns.iter().map(|&column| row[column])),
+                }
+                let start = cells.len() - columns.len();
+                cells.extend_from_within(start..);
+                cells[start + columns.len()..].iter_mut().for_each(|cell| *cell *= *cell);
+            }
+            by_row.extend(times_transposed(&cells, &coefficients, rows.len(), n_labels, width));
+        }
+        for row in by_row.chunks_mut(n_labels.max(1)) {
+            row.iter_mut().zip(&constants).for_each(|(sum, constant)| *sum += constant);
+        }
+        for (column, label, factor) in looked_up {
+            let sums = by_row.iter_mut().skip(label.0).step_by(n_labels);
+            for (sum, &row) in sums.zip(block.rows) {
+                let cell = dense.row(row)[column];
+                *sum += if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
             }
         }
         LogOdds { n_labels, by_row }
@@ -363,6 +414,16 @@ impl NaiveBayesModel {
         }
         LogOdds { n_labels, by_row }
     }
+}
+
+/// Which columns miss a cell in some row of the block.
+fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
+    let mut incomplete = vec![false; block.features.n_columns()];
+    for &row in block.rows {
+        let cells = dense.row(row);
+        incomplete.iter_mut().zip(cells).for_each(|(missing, cell)| *missing |= cell.is_nan());
+    }
+    incomplete
 }
 
 /// Log-odds of one row, moved by each decision.

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chosen, Order, OrderPolicy};
 use crate::data::LabelMatrix;
-use crate::learner::{Block, Nearness};
+use crate::learner::{Block, LANES, Nearness};
+use crate::product::vectorized;
 
 /// For each label, where among the training rows it was right and where it was wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,30 +55,47 @@ impl LocalF1 {
             && self.by_label.iter().all(|of| in_range(&of.hits) && in_range(&of.errors))
     }
 
-    /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for one row of the block. F1 is
-    /// increasing in it, and it does not underflow.
-    pub fn log_odds(&self, near: &Nearness, row: usize) -> Vec<f64> {
-        let span = row * self.n_train..(row + 1) * self.n_train;
-        let memberships = &near.memberships[span.clone()];
-        let of = |outcomes: &Outcomes| {
-            match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
-                // No evidence that the label is told well near the row: last place.
-                (true, _) => return f64::NEG_INFINITY,
-                (false, true) => return f64::INFINITY,
-                (false, false) => {}
+    /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for every row of the block, row
+    /// by row. F1 is increasing in it, and it does not underflow.
+    pub fn log_odds(&self, near: &Nearness) -> Vec<f64> {
+        let n_labels = self.by_label.len();
+        let mut log_odds = vec![0.0; near.n_rows() * n_labels];
+        for (at, memberships) in near.by_lanes().enumerate() {
+            let rows = at * LANES..near.n_rows().min((at + 1) * LANES);
+            for (label, outcomes) in self.by_label.iter().enumerate() {
+                let [hits, errors] = [&outcomes.hits, &outcomes.errors]
+                    .map(|rows| vectorized(|| sum(rows, memberships)));
+                for (row, (hits, errors)) in rows.clone().zip(hits.into_iter().zip(errors)) {
+                    let place = &mut log_odds[row * n_labels + label];
+                    *place = match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
+                        // No evidence that the label is told well near the row: last place.
+                        (true, _) => f64::NEG_INFINITY,
+                        (false, true) => f64::INFINITY,
+                        // The scale of the row cancels, unless a sum is out of range.
+                        _ if hits.min(errors) > SMALLEST_SUM => hits.ln() - errors.ln(),
+                        _ => {
+                            let distances = near.distances_of(row);
+                            log_sum(&outcomes.hits, distances, near.decay())
+                                - log_sum(&outcomes.errors, distances, near.decay())
+                        }
+                    };
+                }
             }
-            // The scale of the row cancels, unless a sum has fallen out of the range of numbers.
-            let sum = |rows: &[u32]| rows.iter().map(|&row| memberships[row as usize]).sum::<f64>();
-            let (hits, errors) = (sum(&outcomes.hits), sum(&outcomes.errors));
-            if hits.min(errors) > SMALLEST_SUM {
-                return hits.ln() - errors.ln();
-            }
-            let distances = &near.distances[span.clone()];
-            log_sum(&outcomes.hits, distances, near.decay)
-                - log_sum(&outcomes.errors, distances, near.decay)
-        };
-        self.by_label.iter().map(of).collect()
+        }
+        log_odds
     }
+}
+
+/// Sums memberships over some training rows, for several rows to be labelled at once.
+#[inline(always)]
+fn sum(rows: &[u32], memberships: &[[f64; LANES]]) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    for &row in rows {
+        for (sum, membership) in sums.iter_mut().zip(&memberships[row as usize]) {
+            *sum += membership;
+        }
+    }
+    sums
 }
 
 /// Sums below this may have lost terms that matter.
@@ -99,13 +117,15 @@ fn f1(log_odds: f64) -> f64 {
 
 impl OrderPolicy for LocalF1 {
     fn orders(&self, block: &Block) -> Vec<Chosen<'_>> {
+        let n_labels = self.by_label.len();
+        let log_odds = match block.near {
+            Some(near) => self.log_odds(near),
+            None => vec![0.0; block.n_rows() * n_labels],
+        };
         let choose = |row: usize| {
-            let log_odds = match block.near {
-                Some(near) => self.log_odds(near, row),
-                None => vec![0.0; self.by_label.len()],
-            };
-            let order = Cow::Owned(Order::descending(&log_odds));
-            Chosen { order, local_f1: Some(log_odds.into_iter().map(f1).collect()) }
+            let log_odds = &log_odds[row * n_labels..(row + 1) * n_labels];
+            let order = Cow::Owned(Order::descending(log_odds));
+            Chosen { order, local_f1: Some(log_odds.iter().copied().map(f1).collect()) }
         };
         (0..block.n_rows()).map(choose).collect()
     }
@@ -132,7 +152,7 @@ mod tests {
         let truth = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 0], &[1, 0, 0, 0], &[0, 0, 0, 0]]);
         let said = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 1], &[1, 0, 0, 0]]);
         let near = Nearness::new(distances.to_vec(), 4, decay);
-        LocalF1::new(&[0, 2, 3], &said, &truth).log_odds(&near, 0)
+        LocalF1::new(&[0, 2, 3], &said, &truth).log_odds(&near)
     }
 
     #[test]

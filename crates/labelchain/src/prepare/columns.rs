@@ -1,7 +1,9 @@
-//! The inputs column by column, made once per data set and shared by all members, folds and labels.
+//! The inputs column by column, made once per data set and shared by all members and labels.
 //!
-//! A column is sorted once. Any subset of its rows is then scanned through a row mask, in ascending
+//! A column is sorted once, when someone first asks for it. Any subset of its rows is then scanned through a row mask, in ascending
 //! values, without sorting again; standardizing would not change the order.
+
+use std::sync::{Arc, OnceLock};
 
 use super::contingency::Slots;
 use super::discretize;
@@ -16,9 +18,9 @@ use crate::data::{AttributeKind, Dataset, Matrix};
 /// cells. Nominal columns are stored alike, by the position of their values.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    n_rows: usize,
-    columns: Vec<Column>,
-    logs: NLogN,
+    data: Arc<Dataset>,
+    columns: Vec<OnceLock<Column>>,
+    logs: OnceLock<NLogN>,
 }
 
 /// One value of a column and how many rows have it: those to which a label is irrelevant and those
@@ -139,20 +141,22 @@ impl Classes {
 }
 
 impl Columns {
-    /// Sorts or packs every input.
-    pub fn new(data: &Dataset) -> Columns {
-        let n_rows = data.n_rows();
-        let mut stored = stored_cells(data.features());
-        let columns = data.attributes().iter().enumerate().map(|(at, attribute)| Column {
-            is_numeric: attribute.kind == AttributeKind::Numeric,
-            cells: Cells::new(stored(at), n_rows),
-        });
-        Columns { n_rows, columns: columns.collect(), logs: NLogN::up_to(n_rows) }
+    /// Of the inputs of a data set.
+    pub fn new(data: &Arc<Dataset>) -> Columns {
+        let columns = match data.features() {
+            Matrix::Dense(_) => vec![OnceLock::new(); data.n_features()],
+            // Rows are all that is stored, so all columns are found at once.
+            Matrix::Sparse(_) => {
+                let stored = stored_cells(data.features()).into_iter().enumerate();
+                stored.map(|(at, stored)| Column::new(data, at, stored).into()).collect()
+            }
+        };
+        Columns { data: Arc::clone(data), columns, logs: OnceLock::new() }
     }
 
     /// How many rows the data set has.
     pub fn n_rows(&self) -> usize {
-        self.n_rows
+        self.data.n_rows()
     }
 
     /// How many inputs it has.
@@ -160,15 +164,11 @@ impl Columns {
         self.columns.len()
     }
 
-    /// Bytes held.
-    pub fn n_bytes(&self) -> usize {
-        let of_column = |column: &Column| match &column.cells {
-            Cells::TwoValued(column) => column.greater.len() * 8,
-            Cells::Grouped(Grouped { values, starts, rows, missing, .. }) => {
-                values.len() * 8 + (starts.len() + rows.len() + missing.len()) * 4
-            }
-        };
-        (self.n_rows + 1) * 8 + self.columns.iter().map(of_column).sum::<usize>()
+    fn column(&self, at: usize) -> &Column {
+        self.columns[at].get_or_init(|| {
+            let cell = |row: usize| (self.data.features().get(row, at), row as u32);
+            Column::new(&self.data, at, (0..self.n_rows()).map(cell).collect())
+        })
     }
 
     /// The different values an input takes on the rows named, ascending, with how many rows of
@@ -182,8 +182,8 @@ impl Columns {
         rows: &[usize],
         relevant: impl Fn(usize) -> bool,
     ) -> Vec<Tally> {
-        let classes = Classes::new(self.n_rows, rows, relevant);
-        match &self.columns[feature].cells {
+        let classes = Classes::new(self.n_rows(), rows, relevant);
+        match &self.column(feature).cells {
             Cells::TwoValued(column) => column.tallies(&classes).to_vec(),
             Cells::Grouped(column) => column.tallies(&classes).collect(),
         }
@@ -209,7 +209,7 @@ impl Columns {
             any = true;
             spread.greatest = tally.value;
         };
-        match &self.columns[feature].cells {
+        match &self.column(feature).cells {
             Cells::TwoValued(column) => column.tallies(classes).into_iter().for_each(&mut take),
             Cells::Grouped(column) => column.tallies(classes).for_each(&mut take),
         }
@@ -217,19 +217,19 @@ impl Columns {
     }
 
     pub(crate) fn logs(&self) -> &NLogN {
-        &self.logs
+        self.logs.get_or_init(|| NLogN::up_to(self.n_rows()))
     }
 
     /// An input on the rows of `classes`: numeric ones cut by [`discretize`], nominal ones by value.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
-        let Column { is_numeric, cells } = &self.columns[feature];
+        let Column { is_numeric, cells } = self.column(feature);
         match cells {
             Cells::TwoValued(column) => {
                 let sides = column.tallies(classes).map(|tally| tally.counts);
                 let n_of = sides.map(|counts| counts[0] + counts[1]);
                 // One place to cut, whatever the rows.
                 let differs = n_of.iter().all(|&n| n > 0)
-                    && (!is_numeric || discretize::pays(classes.counts, sides, 1, &self.logs));
+                    && (!is_numeric || discretize::pays(classes.counts, sides, 1, self.logs()));
                 if !differs {
                     return Slots::useless();
                 }
@@ -239,7 +239,7 @@ impl Columns {
             Cells::Grouped(column) => {
                 // The first value of every slot but the first.
                 let starts: Vec<usize> = match is_numeric {
-                    true => discretize::cuts(column.tallies(classes), &self.logs)
+                    true => discretize::cuts(column.tallies(classes), self.logs())
                         .into_iter()
                         .map(|cut| column.values.partition_point(|&value| value <= cut))
                         .collect(),
@@ -312,6 +312,13 @@ impl Grouped {
     }
 }
 
+impl Column {
+    fn new(data: &Dataset, at: usize, stored: Vec<(f64, u32)>) -> Column {
+        let is_numeric = data.attributes()[at].kind == AttributeKind::Numeric;
+        Column { is_numeric, cells: Cells::new(stored, data.n_rows()) }
+    }
+}
+
 impl Cells {
     /// From the stored (value, row) of a column. Rows that are not stored hold 0.
     fn new(mut stored: Vec<(f64, u32)>, n_rows: usize) -> Cells {
@@ -372,26 +379,15 @@ impl Grouped {
     }
 }
 
-/// A function from columns to their stored (value, row), to be asked for each column once.
-fn stored_cells(features: &Matrix) -> impl FnMut(usize) -> Vec<(f64, u32)> + '_ {
-    let mut columns: Vec<Vec<(f64, u32)>> = match features {
-        Matrix::Dense(_) => Vec::new(),
-        Matrix::Sparse(_) => {
-            let mut columns = vec![Vec::new(); features.n_columns()];
-            for row in 0..features.n_rows() {
-                for (column, value) in features.entries(row) {
-                    columns[column].push((value, row as u32));
-                }
-            }
-            columns
+/// The stored (value, row) of every column.
+fn stored_cells(features: &Matrix) -> Vec<Vec<(f64, u32)>> {
+    let mut columns = vec![Vec::new(); features.n_columns()];
+    for row in 0..features.n_rows() {
+        for (column, value) in features.entries(row) {
+            columns[column].push((value, row as u32));
         }
-    };
-    move |column| match features {
-        Matrix::Dense(dense) => {
-            (0..features.n_rows()).map(|row| (dense.row(row)[column], row as u32)).collect()
-        }
-        Matrix::Sparse(_) => std::mem::take(&mut columns[column]),
     }
+    columns
 }
 
 /// The positions of the set bits, ascending.
@@ -412,7 +408,7 @@ mod tests {
     use crate::prepare::mdl_cuts;
     use proptest::prelude::*;
 
-    fn data(rows: &[Vec<f64>], sparse: bool) -> Dataset {
+    fn data(rows: &[Vec<f64>], sparse: bool) -> Arc<Dataset> {
         let n_columns = rows.first().map_or(0, Vec::len);
         let (mut dense, mut stored) = (Dense::new(n_columns), Sparse::new(n_columns));
         for row in rows {
@@ -422,7 +418,7 @@ mod tests {
         let features = if sparse { Matrix::Sparse(stored) } else { Matrix::Dense(dense) };
         let attributes = (0..n_columns).map(|at| Attribute::numeric(format!("x{at}"))).collect();
         let labels = LabelMatrix::empty(rows.len(), 0);
-        Dataset::new("t", attributes, features, Vec::new(), labels).unwrap()
+        Arc::new(Dataset::new("t", attributes, features, Vec::new(), labels).unwrap())
     }
 
     #[test]
@@ -430,9 +426,9 @@ mod tests {
         let half: Vec<Vec<f64>> = (0..640).map(|row| vec![f64::from(row % 2)]).collect();
         let rare: Vec<Vec<f64>> = (0..640).map(|row| vec![f64::from(row == 9)]).collect();
         for sparse in [false, true] {
-            // Logarithms for 641 counts, and ten words; or two values, three starts and one row.
-            assert_eq!(Columns::new(&data(&half, sparse)).n_bytes(), 641 * 8 + 80);
-            assert_eq!(Columns::new(&data(&rare, sparse)).n_bytes(), 641 * 8 + 16 + 12 + 4);
+            let of = |rows| Columns::new(&data(rows, sparse)).column(0).cells.clone();
+            assert!(matches!(of(&half), Cells::TwoValued(_)));
+            assert!(matches!(of(&rare), Cells::Grouped(grouped) if grouped.rows == [9]));
         }
     }
 

@@ -12,6 +12,7 @@
 //! # @attribute a {0,1}\n@data\n".to_string()
 //! #     + &(0..40).map(|i| format!("{},{},{}\n", i, i % 3, i / 20)).collect::<String>();
 //! # let data = parse("t.arff".as_ref(), text.as_bytes(), &ReadOptions::default())?.into_rows()?;
+//! let data = std::sync::Arc::new(data);
 //! let columns = Columns::new(&data);
 //! let rows: Vec<usize> = (0..data.n_rows()).collect();
 //! let seed = Seed::new(1);

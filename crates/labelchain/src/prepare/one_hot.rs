@@ -39,7 +39,7 @@ pub fn one_hot(data: &Dataset) -> Result<Dataset> {
     };
     let features = match data.features() {
         Matrix::Dense(_) => {
-            let mut dense = Dense::new(attributes.len());
+            let mut dense = Dense::with_room(attributes.len(), data.n_rows());
             let mut cells = vec![0.0; attributes.len()];
             for row in 0..data.n_rows() {
                 cells.fill(0.0);

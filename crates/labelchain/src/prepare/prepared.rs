@@ -1,5 +1,7 @@
 //! A training set made ready once for all members and labels.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::columns::Classes;
@@ -40,7 +42,7 @@ pub struct LabelView {
 /// A standardized training set with what all members share.
 pub struct Prepared {
     standardizer: Standardizer,
-    data: Dataset,
+    data: Arc<Dataset>,
     columns: Columns,
     zero: Vec<f64>,
 }
@@ -54,20 +56,21 @@ impl Prepared {
     /// The same with moments learned elsewhere: tuning folds keep those of the whole training set.
     pub fn with(standardizer: Standardizer, train: &Dataset) -> Result<Prepared> {
         let data = standardizer.apply(train)?;
-        let columns = Columns::new(&data);
         let zero = match data.features() {
             Matrix::Dense(_) => vec![0.0; data.n_features()],
             Matrix::Sparse(_) => standardizer.offset().iter().map(|offset| -offset).collect(),
         };
-        Ok(Prepared { standardizer, data, columns, zero })
+        let data = Arc::new(data);
+        Ok(Prepared { standardizer, columns: Columns::new(&data), data, zero })
     }
 
     /// Rows that are standardized already, or need no scale.
     pub fn as_is(train: &Dataset) -> Prepared {
+        let data = Arc::new(train.clone());
         Prepared {
             standardizer: Standardizer::none(train.n_features()),
-            data: train.clone(),
-            columns: Columns::new(train),
+            columns: Columns::new(&data),
+            data,
             zero: vec![0.0; train.n_features()],
         }
     }

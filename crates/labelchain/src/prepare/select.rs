@@ -233,6 +233,8 @@ fn add_locally_predictive(selected: &mut Vec<usize>, correlations: &mut Correlat
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::data::{Attribute, Dataset, Dense, LabelMatrix, Matrix};
     use proptest::prelude::*;
@@ -242,7 +244,8 @@ mod tests {
         rows.iter().for_each(|row| cells.push_row(row));
         let labels = LabelMatrix::empty(rows.len(), 0);
         let features = Matrix::Dense(cells);
-        Columns::new(&Dataset::new("t", attributes, features, Vec::new(), labels).unwrap())
+        let data = Dataset::new("t", attributes, features, Vec::new(), labels).unwrap();
+        Columns::new(&Arc::new(data))
     }
 
     fn numeric(n: usize) -> Vec<Attribute> {

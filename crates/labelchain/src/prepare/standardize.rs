@@ -74,7 +74,7 @@ impl Standardizer {
             self.means.iter().zip(&self.deviations).map(|(&m, &d)| m.zip(d)).collect();
         let features = match data.features() {
             Matrix::Dense(dense) => {
-                let mut scaled = Dense::new(moments.len());
+                let mut scaled = Dense::with_room(moments.len(), data.n_rows());
                 let mut cells = vec![0.0; moments.len()];
                 for row in 0..data.n_rows() {
                     for ((cell, &value), moments) in
@@ -169,6 +169,11 @@ impl Span {
 }
 
 fn check_cells(data: &Dataset) -> Result<()> {
+    if let Matrix::Dense(dense) = data.features()
+        && !dense.cells().iter().fold(false, |any, cell| any | (cell.abs() > LARGEST))
+    {
+        return Ok(());
+    }
     for row in 0..data.n_rows() {
         for (column, found) in data.features().entries(row) {
             if found.abs() > LARGEST {

@@ -45,18 +45,16 @@ impl Undersampling {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         let Some(max) = self.max_imbalance else { return rows };
+        let n_with = rows.iter().filter(|&&row| relevant(row)).count();
+        let n_without = rows.len() - n_with;
+        // As a float, so that an infinite maximum is one.
+        let most = max * n_with.min(n_without) as f64;
+        if most == 0.0 || n_with.max(n_without) as f64 <= most {
+            return rows;
+        }
         let (mut with, mut without): (Vec<usize>, Vec<usize>) =
             rows.iter().partition(|&&row| relevant(row));
-        let rarest = with.len().min(without.len());
-        if rarest == 0 {
-            return rows;
-        }
-        // As a float, so that an infinite maximum is one.
-        let most = max * rarest as f64;
-        let common = if with.len() > without.len() { &mut with } else { &mut without };
-        if common.len() as f64 <= most {
-            return rows;
-        }
+        let common = if n_with > n_without { &mut with } else { &mut without };
         seed.rng().shuffle(common);
         common.truncate(most as usize);
         with.append(&mut without);
