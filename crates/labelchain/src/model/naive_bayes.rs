@@ -63,9 +63,7 @@ impl ChainLearner for NaiveBayes {
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<NaiveBayesModel> {
         let n_labels = train.data().n_labels();
-        let ids = (0..n_labels).map(LabelId);
-        let views: Vec<LabelView> =
-            ids.map(|label| train.view(&self.preparation, rows, label, seed)).collect();
+        let views = train.views(&self.preparation, rows, seed);
         let counts: Vec<[f64; 2]> = views
             .iter()
             .enumerate()

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::contingency::Slots;
-use super::discretize;
+use super::discretize::{self, Run};
 use super::entropy::NLogN;
 use crate::data::{AttributeKind, Dataset, Matrix};
 
@@ -171,6 +171,21 @@ impl Columns {
         })
     }
 
+    /// The same of only some rows: for whoever scans them more than once.
+    pub(crate) fn on(&self, rows: &[usize]) -> Columns {
+        let mut is_here = vec![false; self.n_rows()];
+        rows.iter().for_each(|&row| is_here[row] = true);
+        let column = |at: usize| match &self.column(at).cells {
+            Cells::TwoValued(_) => self.columns[at].clone(),
+            Cells::Grouped(grouped) => {
+                let cells = Cells::Grouped(grouped.on(&is_here));
+                Column { is_numeric: self.column(at).is_numeric, cells }.into()
+            }
+        };
+        let columns = (0..self.n_features()).map(column).collect();
+        Columns { data: Arc::clone(&self.data), columns, logs: self.logs().clone().into() }
+    }
+
     /// The different values an input takes on the rows named, ascending, with how many rows of
     /// either class have each. Rows without a value are left out; a row named twice counts once.
     ///
@@ -221,7 +236,7 @@ impl Columns {
     }
 
     /// An input on the rows of `classes`: numeric ones cut by [`discretize`], nominal ones by value.
-    pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
+    pub(crate) fn slots(&self, feature: usize, classes: &Classes, runs: &mut Vec<Run>) -> Slots {
         let Column { is_numeric, cells } = self.column(feature);
         match cells {
             Cells::TwoValued(column) => {
@@ -239,7 +254,7 @@ impl Columns {
             Cells::Grouped(column) => {
                 // The first value of every slot but the first.
                 let starts: Vec<usize> = match is_numeric {
-                    true => discretize::cuts(column.tallies(classes), self.logs())
+                    true => discretize::cuts(column.tallies(classes), self.logs(), runs)
                         .into_iter()
                         .map(|cut| column.values.partition_point(|&value| value <= cut))
                         .collect(),
@@ -271,8 +286,35 @@ impl TwoValued {
 }
 
 impl Grouped {
+    /// Only some rows, and the values they have. All rows of the rest are still taken to be here.
+    fn on(&self, is_here: &[bool]) -> Grouped {
+        let mut here = Grouped {
+            values: Vec::with_capacity(self.values.len()),
+            starts: Vec::with_capacity(self.starts.len()),
+            rows: vec![0; self.rows.len() + 1],
+            rest: None,
+            missing: self.missing.iter().copied().filter(|&row| is_here[row as usize]).collect(),
+        };
+        here.starts.push(0);
+        let mut n_rows = 0;
+        for (at, (&value, span)) in self.values.iter().zip(self.starts.windows(2)).enumerate() {
+            let n_before = n_rows;
+            for &row in &self.rows[span[0] as usize..span[1] as usize] {
+                here.rows[n_rows] = row;
+                n_rows += usize::from(is_here[row as usize]);
+            }
+            if n_rows > n_before || Some(at) == self.rest {
+                here.rest = here.rest.or((Some(at) == self.rest).then_some(here.values.len()));
+                here.values.push(value);
+                here.starts.push(n_rows as u32);
+            }
+        }
+        here.rows.truncate(n_rows);
+        here
+    }
+
     /// One tally per value of the column, also of those that no row here has.
-    fn tallies(&self, classes: &Classes) -> impl Iterator<Item = Tally> {
+    fn tallies(&self, classes: &Classes) -> impl ExactSizeIterator<Item = Tally> {
         let count = |rows: &[u32]| {
             if let &[row] = rows {
                 return [[1, 0], [0, 1], [0, 0]][usize::from(classes.of_row[row as usize])];

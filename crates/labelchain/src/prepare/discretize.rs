@@ -21,27 +21,34 @@ use super::entropy::NLogN;
 /// A value belongs to the bin of as many cuts as lie strictly below it.
 pub fn mdl_cuts(tallies: &[Tally]) -> Vec<f64> {
     let n_rows: u32 = tallies.iter().flat_map(|tally| tally.counts).sum();
-    cuts(tallies.iter().copied(), &NLogN::up_to(n_rows as usize))
+    cuts(tallies.iter().copied(), &NLogN::up_to(n_rows as usize), &mut Vec::new())
 }
 
 /// Neighbouring values whose rows are all of one class, or a single value of mixed rows.
-struct Run {
-    first: f64,
-    last: f64,
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// The last value of the run before, and the first of this one.
+    around: [f64; 2],
     /// Rows of either class in the runs before this one.
     before: [u32; 2],
     /// Different values in the runs before this one.
     n_values_before: u32,
 }
 
-pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f64> {
-    let runs = runs(tallies);
+/// The same with room for runs that is used again.
+pub(crate) fn cuts(
+    tallies: impl ExactSizeIterator<Item = Tally>,
+    logs: &NLogN,
+    runs: &mut Vec<Run>,
+) -> Vec<f64> {
+    find_runs(tallies, runs);
     let mut cuts = Vec::new();
     // The last of `runs` only closes the one before it.
     let mut open = vec![(0, runs.len() - 1)];
     while let Some((start, end)) = open.pop() {
-        if let Some(at) = best_cut(&runs, start, end, logs) {
-            cuts.push((runs[at - 1].last + runs[at].first) / 2.0);
+        if let Some(at) = best_cut(runs, start, end, logs) {
+            let [below, above] = runs[at].around;
+            cuts.push((below + above) / 2.0);
             open.extend([(start, at), (at, end)]);
         }
     }
@@ -50,46 +57,54 @@ pub(crate) fn cuts(tallies: impl Iterator<Item = Tally>, logs: &NLogN) -> Vec<f6
 }
 
 /// The best cut is never between rows of one class (Fayyad and Irani 1992), so such values need
-/// not be tried, only counted.
-fn runs(tallies: impl Iterator<Item = Tally>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    let (mut before, mut n_values, mut classes_before) = ([0; 2], 0, 0);
+/// not be tried, only counted. Nothing here branches on a class: nobody could predict it.
+fn find_runs(tallies: impl ExactSizeIterator<Item = Tally>, runs: &mut Vec<Run>) {
+    let mut next = Run { around: [f64::NAN; 2], before: [0; 2], n_values_before: 0 };
+    runs.clear();
+    runs.resize(tallies.len() + 1, next);
+    let (mut n_runs, mut classes_before) = (0, 0);
     for Tally { value, counts } in tallies {
         // Bit 0 for irrelevant rows, bit 1 for relevant ones.
         let classes = u8::from(counts[0] > 0) | u8::from(counts[1] > 0) << 1;
-        match runs.last_mut() {
-            _ if classes == 0 => continue,
-            Some(run) if classes == classes_before && classes != 3 => run.last = value,
-            _ => runs.push(Run { first: value, last: value, before, n_values_before: n_values }),
-        }
-        before = [before[0] + counts[0], before[1] + counts[1]];
-        n_values += 1;
-        classes_before = classes;
+        let is_new = (classes != 0) & ((classes != classes_before) | (classes == 3));
+        next.around[1] = value;
+        runs[n_runs] = next;
+        n_runs += usize::from(is_new);
+        next.before = [next.before[0] + counts[0], next.before[1] + counts[1]];
+        next.n_values_before += u32::from(classes != 0);
+        next.around[0] = if classes != 0 { value } else { next.around[0] };
+        classes_before = if classes != 0 { classes } else { classes_before };
     }
-    runs.push(Run { first: f64::NAN, last: f64::NAN, before, n_values_before: n_values });
-    runs
+    runs[n_runs] = next;
+    runs.truncate(n_runs + 1);
 }
 
 /// The run before which to cut the interval, if a cut is worth its description.
 fn best_cut(runs: &[Run], start: usize, end: usize, logs: &NLogN) -> Option<usize> {
-    let between = |from: usize, to: usize| {
-        let (from, to) = (runs[from].before, runs[to].before);
-        [to[0] - from[0], to[1] - from[1]]
+    let (first, last) = (runs[start].before, runs[end].before);
+    let sides = |at: &Run| {
+        let left = [at.before[0] - first[0], at.before[1] - first[1]];
+        (left, [last[0] - at.before[0], last[1] - at.before[1]])
     };
-    let all = between(start, end);
+    let all = [last[0] - first[0], last[1] - first[1]];
     let prior = logs.entropy(all);
     let (mut least, mut best) = (prior, None);
-    for at in start + 1..end {
-        let entropy = logs.split_entropy(between(start, at), between(at, end));
-        // Strictly less: of equal cuts the lowest is taken.
-        if entropy < least {
-            (least, best) = (entropy, Some(at));
+    let mut to_beat = logs.split_sum_near(all, least);
+    for (at, run) in runs[..end].iter().enumerate().skip(start + 1) {
+        let (left, right) = sides(run);
+        if logs.split_sum(left, right) > to_beat {
+            let entropy = logs.split_entropy(left, right);
+            // Strictly less: of equal cuts the lowest is taken.
+            if entropy < least {
+                (least, best) = (entropy, Some(at));
+                to_beat = logs.split_sum_near(all, least);
+            }
         }
     }
     let at = best?;
-    let sides = [between(start, at), between(at, end)];
+    let (left, right) = sides(&runs[at]);
     let values = runs[end].n_values_before - runs[start].n_values_before;
-    pays(all, sides, values - 1, logs).then_some(at)
+    pays(all, [left, right], values - 1, logs).then_some(at)
 }
 
 /// Whether cutting `all` into `sides` at one of `n_cuts` places gains more than it costs to say.

@@ -91,15 +91,21 @@ impl Prepared {
         &self.zero
     }
 
-    /// The rows and features that a label learns from, out of `rows`.
-    pub fn view(&self, how: &Preparation, rows: &[usize], label: LabelId, seed: Seed) -> LabelView {
-        let relevant = |row| self.data.labels().get(row, label);
-        let rows = how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
-        let features = match how.selection {
-            None => (0..self.data.n_features()).collect(),
-            Some(cfs) => cfs.select(&self.columns, &rows, relevant, seed.child("select", label.0)),
+    /// The rows and features that each label learns from, out of `rows`.
+    pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Vec<LabelView> {
+        let columns = how.selection.map(|cfs| (cfs, self.columns.on(rows)));
+        let view = |label: LabelId| {
+            let relevant = |row| self.data.labels().get(row, label);
+            let rows = how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
+            let features = match &columns {
+                None => (0..self.data.n_features()).collect(),
+                Some((cfs, columns)) => {
+                    cfs.select(columns, &rows, relevant, seed.child("select", label.0))
+                }
+            };
+            LabelView { rows, features }
         };
-        LabelView { rows, features }
+        self.data.labels().ids().map(view).collect()
     }
 
     /// The different values of any numeric column on the rows named.

@@ -80,8 +80,9 @@ struct Correlations<'c> {
 
 impl<'c> Correlations<'c> {
     fn new(columns: &'c Columns, classes: &Classes) -> Correlations<'c> {
+        let mut runs = Vec::new();
         let features: Vec<Slots> =
-            (0..columns.n_features()).map(|at| columns.slots(at, classes)).collect();
+            (0..columns.n_features()).map(|at| columns.slots(at, classes, &mut runs)).collect();
         let (class, logs, mut table) = (classes.slots(), columns.logs(), Vec::new());
         let with_class =
             features.iter().map(|f| uncertainty(f, &class, logs, &mut table) as f32).collect();
