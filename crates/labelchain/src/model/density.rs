@@ -129,8 +129,7 @@ impl Factor {
         Some([
             a - b,
             2.0 * (yes.mean * b - no.mean * a),
-            no.mean * no.mean * a - yes.mean * yes.mean * b + no.deviation.ln()
-                - yes.deviation.ln(),
+            no.mean * no.mean * a - yes.mean * yes.mean * b + (no.deviation / yes.deviation).ln(),
         ])
     }
 }

@@ -121,40 +121,46 @@ impl Table {
             least: vec![f64::INFINITY; columns.len()],
             greatest: vec![f64::NEG_INFINITY; columns.len()],
         };
-        let mut cells = zeros;
-        vectorized(|| {
-            for (&row, relevant) in rows.iter().zip(relevant.by_row()) {
-                let whole = dense.row(row);
-                match whole.len() == columns.len() {
-                    true => cells.copy_from_slice(whole),
-                    false => {
-                        cells.iter_mut().zip(columns).for_each(|(cell, &at)| *cell = whole[at])
+        let (mut gathered, mut complete) = (zeros.clone(), zeros);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (&row, relevant) in rows.iter().zip(relevant.by_row()) {
+                    let row = dense.row(row);
+                    if row.len() == columns.len() {
+                        table.add(row, relevant, &mut complete);
+                    } else {
+                        gathered
+                            .iter_mut()
+                            .zip(columns)
+                            .for_each(|(cell, &column)| *cell = row[column]);
+                        table.add(&gathered, relevant, &mut complete);
                     }
                 }
-                table.add(&mut cells, relevant);
-            }
-        });
+            },
+        );
         Some(table)
     }
 
+    /// Missing cells are counted and then 0, in `complete`.
     #[inline(always)]
-    fn add(&mut self, cells: &mut [f64], relevant: &[u32]) {
+    fn add<'c>(&mut self, mut cells: &'c [f64], relevant: &[u32], complete: &'c mut [f64]) {
         let (last, n_labels) = (self.lines.len() - 1, relevant.len());
         let lines = (0..=n_labels).map(|at| relevant.get(at).map_or(last, |&at| at as usize));
         let mut any_missing = false;
-        for ((least, greatest), &cell) in self.least.iter_mut().zip(&mut self.greatest).zip(&*cells)
-        {
+        for ((least, greatest), &cell) in self.least.iter_mut().zip(&mut self.greatest).zip(cells) {
             any_missing |= cell.is_nan();
             *least = if cell < *least { cell } else { *least };
             *greatest = if cell > *greatest { cell } else { *greatest };
         }
         if any_missing {
-            for (column, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.is_nan()) {
-                *cell = 0.0;
-                for line in lines.clone() {
+            for (column, cell) in cells.iter().enumerate() {
+                complete[column] = if cell.is_nan() { 0.0 } else { *cell };
+                for line in lines.clone().filter(|_| cell.is_nan()) {
                     self.lines[line].missing[column] += 1.0;
                 }
             }
+            cells = complete;
         }
         for line in lines {
             self.lines[line].add(cells);

@@ -11,7 +11,7 @@ use crate::data::{AttributeKind, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread};
-use crate::product::times_transposed;
+use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
@@ -417,9 +417,14 @@ impl NaiveBayesModel {
 /// Which columns miss a cell in some row of the block.
 fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
     let mut incomplete = vec![false; block.features.n_columns()];
-    for &row in block.rows {
-        let cells = dense.row(row);
-        incomplete.iter_mut().zip(cells).for_each(|(missing, cell)| *missing |= cell.is_nan());
+    for cells in block.rows.iter().map(|&row| dense.row(row)) {
+        let any = |any: bool, cell: &f64| any | cell.is_nan();
+        if vectorized(
+            #[inline(always)]
+            || cells.iter().fold(false, any),
+        ) {
+            incomplete.iter_mut().zip(cells).for_each(|(missing, cell)| *missing |= cell.is_nan());
+        }
     }
     incomplete
 }

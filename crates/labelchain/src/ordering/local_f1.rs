@@ -63,8 +63,12 @@ impl LocalF1 {
         for (at, memberships) in near.by_lanes().enumerate() {
             let rows = at * LANES..near.n_rows().min((at + 1) * LANES);
             for (label, outcomes) in self.by_label.iter().enumerate() {
-                let [hits, errors] = [&outcomes.hits, &outcomes.errors]
-                    .map(|rows| vectorized(|| sum(rows, memberships)));
+                let [hits, errors] = [&outcomes.hits, &outcomes.errors].map(|rows| {
+                    vectorized(
+                        #[inline(always)]
+                        || sum(rows, memberships),
+                    )
+                });
                 for (row, (hits, errors)) in rows.clone().zip(hits.into_iter().zip(errors)) {
                     let place = &mut log_odds[row * n_labels + label];
                     *place = match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
