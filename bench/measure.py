@@ -43,12 +43,12 @@ def run(command):
     return {"out": out, "err": err, "process_cpu": usage.ru_utime + usage.ru_stime, "process_peak": usage.ru_maxrss * 1024, "wall": wall}
 
 
-def numbers(command):
-    """One process that ends with a line of JSON: its numbers, and those of the process."""
+def numbers(command, of):
+    """One process that ends with a line of JSON: the numbers in it, and those of the process."""
     ran = run(command)
     if ran is None:
         return None
-    printed = json.loads(ran["out"].strip().splitlines()[-1])
+    printed = of(json.loads(ran["out"].strip().splitlines()[-1]))
     return {key: value for key, value in (ran | printed).items() if isinstance(value, (int, float))}
 
 
@@ -58,13 +58,13 @@ def median(runs):
     return {key: statistics.median(one[key] for one in runs) for key in runs[0]}
 
 
-def in_turn(commands, rounds):
+def in_turn(commands, rounds, of=lambda printed: printed):
     """Each command once a round, so that a noisy neighbour meets all of them."""
     runs = {name: [] for name in commands}
     for at in range(rounds):
         for name, command in commands.items():
             if None not in runs[name]:
-                runs[name].append(numbers(command))
+                runs[name].append(numbers(command, of))
                 print(f"round {at + 1} of {rounds}: {name}: {runs[name][-1]}", file=sys.stderr)
     return {name: median(of) for name, of in runs.items()}
 
