@@ -4,9 +4,11 @@ Nothing large may be imported here: the kernel counts the memory of the process 
 towards the peak of that other.
 """
 
+import gzip
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -83,6 +85,15 @@ def benches():
 
 def labelchain():
     return built("build", "--quiet", "--release", "--package", "labelchain-cli")["labelchain"]
+
+
+def unpack(data, name, directory):
+    """A data set as plain ARFF, its label file beside it."""
+    path = os.path.join(directory, name + ".arff")
+    with gzip.open(os.path.join(data, name + ".arff.gz")) as packed, open(path, "wb") as plain:
+        shutil.copyfileobj(packed, plain)
+    shutil.copy(os.path.join(data, name + ".xml"), directory)
+    return path
 
 
 def made(rounds, *others):

@@ -3,14 +3,12 @@
 Readers and splitters print the CPU time around the call that reads or splits, without their start.
 """
 
-import gzip
 import os
-import shutil
 import statistics
 import sys
 import tempfile
 
-from measure import benches, in_turn, labelchain, made, python, run, write
+from measure import benches, in_turn, labelchain, made, python, run, unpack, write
 
 ROUNDS = 7
 OURS = benches()
@@ -42,14 +40,6 @@ print(json.dumps({{"cpu_seconds": time.process_time() - before}}))
 
 def reader(name, kind):
     return READ.format(reader=READERS[name].replace("{kind}", kind))
-
-
-def unpack(data, name, directory):
-    path = os.path.join(directory, name + ".arff")
-    with gzip.open(os.path.join(data, name + ".arff.gz")) as packed, open(path, "wb") as plain:
-        shutil.copyfileobj(packed, plain)
-    shutil.copy(os.path.join(data, name + ".xml"), directory)
-    return path
 
 
 def read_one(name, kind, path, packed):
