@@ -3,8 +3,8 @@
     python bench/dynamic_nb.py FILE.arff [ecc]
 
 One loop over members to fit and one over labels to decide; all rows, and in the latter all members,
-at once. Differences from labelchain, none of which costs time: the variance has scikit-learn's floor,
-and memberships that vanish beside that of the nearest row count as none.
+at once. Two shortcuts that labelchain does not take: the variance has scikit-learn's floor instead of
+WEKA's, and memberships that vanish beside that of the nearest row count as none.
 """
 
 import sys

@@ -67,7 +67,7 @@ def in_turn(commands, rounds, of=lambda printed: printed):
         for name, command in commands.items():
             if None not in runs[name]:
                 runs[name].append(numbers(command, of))
-                print(f"round {at + 1} of {rounds}: {name}: {runs[name][-1]}", file=sys.stderr)
+                print(f"round {at + 1} of {rounds}: {name}", file=sys.stderr)
     return {name: median(of) for name, of in runs.items()}
 
 
