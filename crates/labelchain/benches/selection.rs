@@ -4,6 +4,8 @@
 //! and prints the CPU seconds of what all labels share, those of each label, and what was selected.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use labelchain::data::{ReadOptions, read};
 use labelchain::prepare::{Cfs, Columns};
 use labelchain::seed::Seed;
@@ -14,6 +16,7 @@ fn main() {
     let Some(path) = arguments.next() else { return };
     let limit = arguments.next().map_or(usize::MAX, |argument| argument.parse().unwrap());
     let data = read(path.as_ref(), &ReadOptions::default()).unwrap().into_rows().unwrap();
+    let data = Arc::new(data);
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let start = cpu_seconds();
     let columns = Columns::new(&data);

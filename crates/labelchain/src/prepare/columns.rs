@@ -6,9 +6,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::contingency::Slots;
-use super::discretize::{self, Run};
+use super::discretize::{self, Pair};
 use super::entropy::NLogN;
 use crate::data::{AttributeKind, Dataset, Matrix};
+use crate::product::vectorized;
 
 /// The inputs column by column.
 ///
@@ -19,6 +20,8 @@ use crate::data::{AttributeKind, Dataset, Matrix};
 #[derive(Clone, Debug)]
 pub struct Columns {
     data: Arc<Dataset>,
+    /// How many of its rows are here.
+    n_here: usize,
     columns: Vec<OnceLock<Column>>,
     logs: OnceLock<NLogN>,
 }
@@ -77,12 +80,16 @@ struct Grouped {
     /// The value of all rows that are neither listed nor missing.
     rest: Option<usize>,
     missing: Vec<u32>,
+    /// A bit for each listed row that is the last of its value.
+    ends: Vec<u64>,
+    /// Of those, the ones where the value or the next one has more than one row.
+    many: Vec<u64>,
 }
 
 /// Some rows of a data set and the class of each.
 pub(crate) struct Classes {
-    /// For each row of the data set: its class, or `ABSENT`.
-    of_row: Vec<u8>,
+    /// For each row of the data set: one row of its class, or none if it is not here.
+    of_row: Vec<Pair>,
     /// For each row of the data set that is here: how many are before it.
     place: Vec<u32>,
     rows: Vec<u64>,
@@ -90,31 +97,34 @@ pub(crate) struct Classes {
     counts: [u32; 2],
 }
 
-const ABSENT: u8 = 2;
-
 impl Classes {
     /// # Panics
     /// If a row is not below `n_rows`.
     pub(crate) fn new(n_rows: usize, rows: &[usize], relevant: impl Fn(usize) -> bool) -> Classes {
         let words = n_rows.div_ceil(64);
         let mut classes = Classes {
-            of_row: vec![ABSENT; n_rows],
+            of_row: vec![Pair::default(); n_rows],
             place: vec![0; n_rows],
             rows: vec![0; words],
             relevant: vec![0; words],
             counts: [0; 2],
         };
         for &row in rows {
-            classes.of_row[row] = u8::from(relevant(row));
-        }
-        let here = classes.of_row.iter().enumerate().filter(|(_, class)| **class != ABSENT);
-        for (n_before, (row, &class)) in here.enumerate() {
-            classes.place[row] = n_before as u32;
-            classes.counts[usize::from(class)] += 1;
+            let is_relevant = relevant(row);
+            classes.of_row[row] = Pair::new([u32::from(!is_relevant), u32::from(is_relevant)]);
             classes.rows[row / 64] |= 1 << (row % 64);
-            classes.relevant[row / 64] |= u64::from(class) << (row % 64);
+            classes.relevant[row / 64] |= u64::from(is_relevant) << (row % 64);
         }
+        for (n_before, row) in (0..).zip(ones_of(classes.rows.iter().copied())) {
+            classes.place[row] = n_before;
+        }
+        let all = classes.of_row.iter().fold(Pair::default(), |sum, &pair| sum.plus(pair));
+        classes.counts = all.counts();
         classes
+    }
+
+    fn is_here(&self, row: usize) -> bool {
+        self.rows[row / 64] >> (row % 64) & 1 == 1
     }
 
     pub(crate) fn n_rows(&self) -> usize {
@@ -130,7 +140,7 @@ impl Classes {
     }
 
     fn places(&self, rows: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
-        rows.filter(|&row| self.of_row[row] != ABSENT).map(|row| self.place[row] as usize)
+        rows.filter(|&row| self.is_here(row)).map(|row| self.place[row] as usize)
     }
 
     fn two_slots(&self, second: impl Iterator<Item = usize>) -> Slots {
@@ -151,7 +161,8 @@ impl Columns {
                 stored.map(|(at, stored)| Column::new(data, at, stored).into()).collect()
             }
         };
-        Columns { data: Arc::clone(data), columns, logs: OnceLock::new() }
+        let (data, n_here) = (Arc::clone(data), data.n_rows());
+        Columns { data, n_here, columns, logs: OnceLock::new() }
     }
 
     /// How many rows the data set has.
@@ -171,19 +182,26 @@ impl Columns {
         })
     }
 
+    /// How many rows are here.
+    pub(crate) fn n_here(&self) -> usize {
+        self.n_here
+    }
+
     /// The same of only some rows: for whoever scans them more than once.
     pub(crate) fn on(&self, rows: &[usize]) -> Columns {
         let mut is_here = vec![false; self.n_rows()];
         rows.iter().for_each(|&row| is_here[row] = true);
+        let n_here = is_here.iter().filter(|&&is_here| is_here).count();
         let column = |at: usize| match &self.column(at).cells {
             Cells::TwoValued(_) => self.columns[at].clone(),
             Cells::Grouped(grouped) => {
-                let cells = Cells::Grouped(grouped.on(&is_here));
+                let cells = Cells::Grouped(grouped.on(&is_here, n_here));
                 Column { is_numeric: self.column(at).is_numeric, cells }.into()
             }
         };
         let columns = (0..self.n_features()).map(column).collect();
-        Columns { data: Arc::clone(&self.data), columns, logs: self.logs().clone().into() }
+        let (data, logs) = (Arc::clone(&self.data), self.logs().clone().into());
+        Columns { data, n_here, columns, logs }
     }
 
     /// The different values an input takes on the rows named, ascending, with how many rows of
@@ -235,8 +253,9 @@ impl Columns {
         self.logs.get_or_init(|| NLogN::up_to(self.n_rows()))
     }
 
-    /// An input on the rows of `classes`: numeric ones cut by [`discretize`], nominal ones by value.
-    pub(crate) fn slots(&self, feature: usize, classes: &Classes, runs: &mut Vec<Run>) -> Slots {
+    /// An input on the rows of `classes`, which are all rows here: numeric ones cut by
+    /// [`discretize`], nominal ones by value.
+    pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
         let Column { is_numeric, cells } = self.column(feature);
         match cells {
             Cells::TwoValued(column) => {
@@ -253,14 +272,11 @@ impl Columns {
             }
             Cells::Grouped(column) => {
                 // The first value of every slot but the first.
-                let starts: Vec<usize> = match is_numeric {
-                    true => discretize::cuts(column.tallies(classes), self.logs(), runs)
-                        .into_iter()
-                        .map(|cut| column.values.partition_point(|&value| value <= cut))
-                        .collect(),
+                let starts = match is_numeric {
+                    true => column.cuts(classes, self.logs()),
                     false => (0..)
-                        .zip(column.tallies(classes))
-                        .filter(|(_, tally)| tally.counts != [0, 0])
+                        .zip(column.counts(classes))
+                        .filter(|(_, pair)| pair.n() > 0)
                         .map(|(value, _)| value)
                         .skip(1)
                         .collect(),
@@ -286,14 +302,21 @@ impl TwoValued {
 }
 
 impl Grouped {
-    /// Only some rows, and the values they have. All rows of the rest are still taken to be here.
-    fn on(&self, is_here: &[bool]) -> Grouped {
+    /// Only some rows, `n_here` in all, and the values they have.
+    fn on(&self, is_here: &[bool], n_here: usize) -> Grouped {
+        let is_here = |row: u32| is_here[row as usize];
+        let missing: Vec<u32> = self.missing.iter().copied().filter(|&row| is_here(row)).collect();
+        let n_listed = self.rows.iter().filter(|&&row| is_here(row)).count();
+        let has_rest = n_here > n_listed + missing.len();
         let mut here = Grouped {
             values: Vec::with_capacity(self.values.len()),
             starts: Vec::with_capacity(self.starts.len()),
-            rows: vec![0; self.rows.len() + 1],
+            // One more, for a row that is written before it is known not to be here.
+            rows: vec![0; n_listed + 1],
             rest: None,
-            missing: self.missing.iter().copied().filter(|&row| is_here[row as usize]).collect(),
+            missing,
+            ends: vec![],
+            many: vec![],
         };
         here.starts.push(0);
         let mut n_rows = 0;
@@ -301,41 +324,98 @@ impl Grouped {
             let n_before = n_rows;
             for &row in &self.rows[span[0] as usize..span[1] as usize] {
                 here.rows[n_rows] = row;
-                n_rows += usize::from(is_here[row as usize]);
+                n_rows += usize::from(is_here(row));
             }
-            if n_rows > n_before || Some(at) == self.rest {
-                here.rest = here.rest.or((Some(at) == self.rest).then_some(here.values.len()));
+            let is_rest = has_rest && Some(at) == self.rest;
+            if n_rows > n_before || is_rest {
+                here.rest = here.rest.or(is_rest.then_some(here.values.len()));
                 here.values.push(value);
                 here.starts.push(n_rows as u32);
             }
         }
         here.rows.truncate(n_rows);
+        here.mark_ends();
         here
     }
 
-    /// One tally per value of the column, also of those that no row here has.
-    fn tallies(&self, classes: &Classes) -> impl ExactSizeIterator<Item = Tally> {
+    fn mark_ends(&mut self) {
+        let n_words = self.rows.len().div_ceil(64);
+        (self.ends, self.many) = (vec![0; n_words], vec![0; n_words]);
+        for (value, span) in
+            self.starts.windows(2).enumerate().filter(|(_, span)| span[0] < span[1])
+        {
+            let next = self.starts.get(value + 2).copied().unwrap_or(span[1]);
+            let last = span[1] as usize - 1;
+            let has_many = span[1] - span[0] > 1 || next - span[1] > 1;
+            self.ends[last / 64] |= 1 << (last % 64);
+            self.many[last / 64] |= u64::from(has_many) << (last % 64);
+        }
+    }
+
+    /// For each value of the column, also of those that no row here has.
+    fn counts(&self, classes: &Classes) -> impl Iterator<Item = Pair> {
         let count = |rows: &[u32]| {
-            if let &[row] = rows {
-                return [[1, 0], [0, 1], [0, 0]][usize::from(classes.of_row[row as usize])];
-            }
-            let mut counts = [0; 3];
-            rows.iter().for_each(|&row| counts[usize::from(classes.of_row[row as usize])] += 1);
-            [counts[0], counts[1]]
+            rows.iter().fold(Pair::default(), |sum, &row| sum.plus(classes.of_row[row as usize]))
         };
         let of_rest = self.rest.map(|_| {
-            let (listed, missing) = (count(&self.rows), count(&self.missing));
-            [0, 1].map(|class| classes.counts[class] - listed[class] - missing[class])
+            let all = Pair::new(classes.counts);
+            all.less(count(&self.rows)).less(count(&self.missing))
         });
-        self.values.iter().zip(self.starts.windows(2)).enumerate().map(
-            move |(at, (&value, span))| {
-                let counts = match of_rest {
-                    Some(counts) if Some(at) == self.rest => counts,
-                    _ => count(&self.rows[span[0] as usize..span[1] as usize]),
-                };
-                Tally { value, counts }
-            },
-        )
+        self.starts.windows(2).enumerate().map(move |(at, span)| match of_rest {
+            Some(pair) if Some(at) == self.rest => pair,
+            _ => count(&self.rows[span[0] as usize..span[1] as usize]),
+        })
+    }
+
+    fn tallies(&self, classes: &Classes) -> impl Iterator<Item = Tally> {
+        let values = self.values.iter().zip(self.counts(classes));
+        values.map(|(&value, pair)| Tally { value, counts: pair.counts() })
+    }
+
+    /// The values below which the column is cut, of which at least the lowest has rows here.
+    fn cuts(&self, classes: &Classes, logs: &NLogN) -> Vec<usize> {
+        let n_values = self.values.len();
+        if self.rest.is_some() {
+            let starts = discretize::starts(self.counts(classes));
+            return discretize::places(n_values, |value| starts[value].n(), &starts, logs);
+        }
+        let tried = vectorized(
+            #[inline(always)]
+            || self.borders(classes),
+        );
+        discretize::places(n_values, |value| self.starts[value], &tried, logs)
+    }
+
+    /// The rows below each place between two values, but not where the rows of both are all of one
+    /// class; from 0 to all. The classes are bits in the order of the values, so that whole words
+    /// of them are compared, and most rows cost no more than being gathered.
+    #[inline(always)]
+    fn borders(&self, classes: &Classes) -> Vec<Pair> {
+        let class = |row: u32| u64::from(classes.of_row[row as usize].counts()[1]);
+        let mut words = self.rows.chunks(64).map(|rows| {
+            rows.iter().enumerate().fold(0, |word, (at, &row)| word | class(row) << at)
+        });
+        let mut borders = vec![Pair::default()];
+        let (mut n_relevant, mut next) = (0, words.next());
+        for (at, (&ends, &many)) in self.ends.iter().zip(&self.many).enumerate() {
+            let word = next.unwrap_or(0);
+            next = words.next();
+            let shifted = word >> 1 | next.unwrap_or(0) << 63;
+            let mut open = ends & ((word ^ shifted) | many);
+            while open != 0 {
+                let place = open.trailing_zeros();
+                open &= open - 1;
+                let n_below = at as u32 * 64 + place + 1;
+                let relevant = n_relevant + (word << (63 - place)).count_ones();
+                borders.push(Pair::new([n_below - relevant, relevant]));
+            }
+            n_relevant += word.count_ones();
+        }
+        let n = self.rows.len() as u32;
+        if borders.last().is_some_and(|last| last.n() < n) {
+            borders.push(Pair::new([n - n_relevant, n_relevant]));
+        }
+        borders
     }
 
     /// The rows here by slots, each of which starts at the value where the one before it ends.
@@ -368,7 +448,7 @@ impl Cells {
         let missing: Vec<u32> =
             stored.iter().filter(|(value, _)| value.is_nan()).map(|&(_, row)| row).collect();
         stored.retain(|(value, _)| !value.is_nan());
-        stored.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort(&mut stored);
         let mut groups: Vec<(f64, &[(f64, u32)])> =
             stored.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group)).collect();
         let rest = if n_zeros > 0 {
@@ -386,13 +466,16 @@ impl Cells {
             *end += listed(at).len() as u32;
             Some(*end)
         });
-        let grouped = Grouped {
+        let mut grouped = Grouped {
             values: groups.iter().map(|&(value, _)| value).collect(),
             starts: std::iter::once(0).chain(starts).collect(),
             rows: (0..groups.len()).flat_map(listed).map(|&(_, row)| row).collect(),
             rest,
             missing,
+            ends: vec![],
+            many: vec![],
         };
+        grouped.mark_ends();
         // Where one value is rare, a list of its rows is shorter than the bits of all rows.
         match n_listed * 32 >= n_rows {
             true => grouped.pack(n_rows).map_or_else(Cells::Grouped, Cells::TwoValued),
@@ -418,6 +501,23 @@ impl Grouped {
             greater[row as usize / 64] ^= 1 << (row % 64);
         }
         Ok(TwoValued { values: [a, b], greater })
+    }
+}
+
+/// By value, then by row. As whole numbers of the same order, which are compared in one step.
+fn sort(stored: &mut [(f64, u32)]) {
+    const SIGN: u64 = 1 << 63;
+    let key = |&(value, row): &(f64, u32)| {
+        let bits = value.to_bits();
+        let ascending = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+        u128::from(ascending) << 32 | u128::from(row)
+    };
+    let mut keys: Vec<u128> = stored.iter().map(key).collect();
+    keys.sort_unstable();
+    for (cell, key) in stored.iter_mut().zip(keys) {
+        let ascending = (key >> 32) as u64;
+        let bits = if ascending & SIGN == 0 { !ascending } else { ascending & !SIGN };
+        *cell = (f64::from_bits(bits), key as u32);
     }
 }
 
@@ -518,6 +618,16 @@ mod tests {
                     let plain = copy.tallies(feature, &all, |row| rows[chosen[row]].2);
                     prop_assert_eq!(&masked, &plain);
                     prop_assert_eq!(mdl_cuts(&masked), mdl_cuts(&plain));
+                    let here = columns.on(&chosen);
+                    if let Cells::Grouped(column) = &here.column(feature).cells {
+                        let classes = Classes::new(rows.len(), &chosen, |row| rows[row].2);
+                        let values: Vec<f64> = plain.iter().map(|tally| tally.value).collect();
+                        let cuts = column.cuts(&classes, here.logs()).into_iter().map(|above| {
+                            let at = values.partition_point(|&value| value < column.values[above]);
+                            (values[at - 1] + values[at]) / 2.0
+                        });
+                        prop_assert_eq!(cuts.collect::<Vec<_>>(), mdl_cuts(&plain));
+                    }
                     let n: u32 = masked.iter().flat_map(|tally| tally.counts).sum();
                     let present = chosen.iter().filter(|&&row| !cells[row][feature].is_nan());
                     prop_assert_eq!(n as usize, present.count());

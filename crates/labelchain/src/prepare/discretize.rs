@@ -21,90 +21,130 @@ use super::entropy::NLogN;
 /// A value belongs to the bin of as many cuts as lie strictly below it.
 pub fn mdl_cuts(tallies: &[Tally]) -> Vec<f64> {
     let n_rows: u32 = tallies.iter().flat_map(|tally| tally.counts).sum();
-    cuts(tallies.iter().copied(), &NLogN::up_to(n_rows as usize), &mut Vec::new())
-}
-
-/// Neighbouring values whose rows are all of one class, or a single value of mixed rows.
-#[derive(Clone, Copy)]
-pub(crate) struct Run {
-    /// The last value of the run before, and the first of this one.
-    around: [f64; 2],
-    /// Rows of either class in the runs before this one.
-    before: [u32; 2],
-    /// Different values in the runs before this one.
-    n_values_before: u32,
-}
-
-/// The same with room for runs that is used again.
-pub(crate) fn cuts(
-    tallies: impl ExactSizeIterator<Item = Tally>,
-    logs: &NLogN,
-    runs: &mut Vec<Run>,
-) -> Vec<f64> {
-    find_runs(tallies, runs);
+    let tallies: Vec<&Tally> = tallies.iter().filter(|tally| tally.counts != [0, 0]).collect();
+    let starts: Vec<Pair> = starts(tallies.iter().map(|tally| Pair::new(tally.counts)));
+    let n_before = |value: usize| starts[value].n();
     let mut cuts = Vec::new();
-    // The last of `runs` only closes the one before it.
-    let mut open = vec![(0, runs.len() - 1)];
-    while let Some((start, end)) = open.pop() {
-        if let Some(at) = best_cut(runs, start, end, logs) {
-            let [below, above] = runs[at].around;
-            cuts.push((below + above) / 2.0);
-            open.extend([(start, at), (at, end)]);
-        }
+    for above in places(tallies.len(), n_before, &starts, &NLogN::up_to(n_rows as usize)) {
+        cuts.push((tallies[above - 1].value + tallies[above].value) / 2.0);
     }
-    cuts.sort_unstable_by(f64::total_cmp);
     cuts
 }
 
-/// The best cut is never between rows of one class (Fayyad and Irani 1992), so such values need
-/// not be tried, only counted. Nothing here branches on a class: nobody could predict it.
-fn find_runs(tallies: impl ExactSizeIterator<Item = Tally>, runs: &mut Vec<Run>) {
-    let mut next = Run { around: [f64::NAN; 2], before: [0; 2], n_values_before: 0 };
-    runs.clear();
-    runs.resize(tallies.len() + 1, next);
-    let (mut n_runs, mut classes_before) = (0, 0);
-    for Tally { value, counts } in tallies {
-        // Bit 0 for irrelevant rows, bit 1 for relevant ones.
-        let classes = u8::from(counts[0] > 0) | u8::from(counts[1] > 0) << 1;
-        let is_new = (classes != 0) & ((classes != classes_before) | (classes == 3));
-        next.around[1] = value;
-        runs[n_runs] = next;
-        n_runs += usize::from(is_new);
-        next.before = [next.before[0] + counts[0], next.before[1] + counts[1]];
-        next.n_values_before += u32::from(classes != 0);
-        next.around[0] = if classes != 0 { value } else { next.around[0] };
-        classes_before = if classes != 0 { classes } else { classes_before };
-    }
-    runs[n_runs] = next;
-    runs.truncate(n_runs + 1);
+/// How many rows come before each value, and how many there are.
+pub(crate) fn starts(counts: impl Iterator<Item = Pair>) -> Vec<Pair> {
+    let sums = counts.scan(Pair::default(), |sum, pair| {
+        *sum = sum.plus(pair);
+        Some(*sum)
+    });
+    std::iter::once(Pair::default()).chain(sums).collect()
 }
 
-/// The run before which to cut the interval, if a cut is worth its description.
-fn best_cut(runs: &[Run], start: usize, end: usize, logs: &NLogN) -> Option<usize> {
-    let (first, last) = (runs[start].before, runs[end].before);
-    let sides = |at: &Run| {
-        let left = [at.before[0] - first[0], at.before[1] - first[1]];
-        (left, [last[0] - at.before[0], last[1] - at.before[1]])
+/// Rows of either class, side by side in one number, so that both are added at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Pair(u64);
+
+impl Pair {
+    pub(crate) fn new(counts: [u32; 2]) -> Pair {
+        Pair(u64::from(counts[0]) | u64::from(counts[1]) << 32)
+    }
+
+    pub(crate) fn n(self) -> u32 {
+        self.counts()[0] + self.counts()[1]
+    }
+
+    pub(crate) fn counts(self) -> [u32; 2] {
+        [self.0 as u32, (self.0 >> 32) as u32]
+    }
+
+    pub(crate) fn plus(self, other: Pair) -> Pair {
+        Pair(self.0 + other.0)
+    }
+
+    /// For a pair of no greater counts.
+    pub(crate) fn less(self, other: Pair) -> Pair {
+        Pair(self.0 - other.0)
+    }
+}
+
+/// The values, ascending, below which a column is cut.
+///
+/// `tried` says how many rows lie below each place that may be best, from 0 to all. Places within
+/// rows of one class never are (Fayyad and Irani 1992) and may be left out; they still count as
+/// places, of which there is one between any two of the values that have rows here.
+pub(crate) fn places(
+    n_values: usize,
+    n_before: impl Fn(usize) -> u32,
+    tried: &[Pair],
+    logs: &NLogN,
+) -> Vec<usize> {
+    // The value that starts where so many rows lie below.
+    let value_at = |place: Pair| {
+        let (mut low, mut high) = (0, n_values);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match n_before(middle) < place.n() {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
     };
-    let all = [last[0] - first[0], last[1] - first[1]];
+    let mut found = Vec::new();
+    let mut open = vec![(0, tried.len() - 1)];
+    while let Some((start, end)) = open.pop() {
+        let n_places = || value_at(tried[end]) - value_at(tried[start]) - 1;
+        if let Some(at) = best_cut(tried, start, end, n_places, logs) {
+            found.push(value_at(tried[at]));
+            open.extend([(start, at), (at, end)]);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Where to cut the interval, if a cut is worth its description.
+fn best_cut(
+    tried: &[Pair],
+    start: usize,
+    end: usize,
+    n_places: impl Fn() -> usize,
+    logs: &NLogN,
+) -> Option<usize> {
+    let (first, last) = (tried[start], tried[end]);
+    let sides = |at: Pair| (at.less(first).counts(), last.less(at).counts());
+    let all = last.less(first).counts();
+    if all.contains(&0) {
+        return None;
+    }
+    let n_places = n_places() as u32;
     let prior = logs.entropy(all);
-    let (mut least, mut best) = (prior, None);
-    let mut to_beat = logs.split_sum_near(all, least);
-    for (at, run) in runs[..end].iter().enumerate().skip(start + 1) {
-        let (left, right) = sides(run);
-        if logs.split_sum(left, right) > to_beat {
+    let n = f64::from(all[0] + all[1]);
+    // No cut that gains less than this pays: sides of no entropy would make it cheapest.
+    let cheapest = (log2(f64::from(n_places)) + log2(7.0) - 2.0 * prior) / n;
+    let (mut least, mut best) = (prior - cheapest * (1.0 - 1e-9), None);
+    // The gain is at most d² / (l r a b ln 2), for sides of l and r rows, classes of a and b rows, and
+    // d = l1 n - l b where l1 rows on the left are of the second class; because ln x ≤ x - 1. Most
+    // places are passed over by that, without a look at a logarithm.
+    let [a, b] = all.map(f64::from);
+    let bound = |least: f64| (prior - least) * std::f64::consts::LN_2 * a * b * (1.0 - 1e-9);
+    let mut to_beat = bound(least);
+    for (at, &place) in tried[..end].iter().enumerate().skip(start + 1) {
+        let (left, right) = sides(place);
+        let [n_left, n_right] = [left, right].map(|side| f64::from(side[0] + side[1]));
+        let excess = f64::from(left[1]) * n - n_left * b;
+        if excess * excess > to_beat * n_left * n_right {
             let entropy = logs.split_entropy(left, right);
             // Strictly less: of equal cuts the lowest is taken.
             if entropy < least {
                 (least, best) = (entropy, Some(at));
-                to_beat = logs.split_sum_near(all, least);
+                to_beat = bound(least);
             }
         }
     }
     let at = best?;
-    let (left, right) = sides(&runs[at]);
-    let values = runs[end].n_values_before - runs[start].n_values_before;
-    pays(all, [left, right], values - 1, logs).then_some(at)
+    let (left, right) = sides(tried[at]);
+    pays(all, [left, right], n_places, logs).then_some(at)
 }
 
 /// Whether cutting `all` into `sides` at one of `n_cuts` places gains more than it costs to say.
@@ -201,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn trying_only_the_borders_of_classes_finds_the_same_cuts(
+        fn passing_places_over_finds_the_same_cuts(
             counts in prop::collection::vec((0u32..4, 0u32..4, 0u32..4), 0..60)
         ) {
             let cells: Vec<Tally> = counts

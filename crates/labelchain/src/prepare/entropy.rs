@@ -29,21 +29,12 @@ impl NLogN {
 
     /// The mean entropy of two sides, each weighing as much as it counts, in bits.
     pub(crate) fn split_entropy(&self, left: [u32; 2], right: [u32; 2]) -> f64 {
-        let n = left[0] + left[1] + right[0] + right[1];
-        -self.split_sum(left, right) / (f64::from(n) * LN_2)
-    }
-
-    /// The greater it is, the less is [`split_entropy`](NLogN::split_entropy) of as many rows.
-    pub(crate) fn split_sum(&self, left: [u32; 2], right: [u32; 2]) -> f64 {
-        let mut sum = self.of(left[0]) + self.of(left[1]) - self.of(left[0] + left[1]);
+        let (n_left, n_right) = (left[0] + left[1], right[0] + right[1]);
+        let mut sum = self.of(left[0]) + self.of(left[1]) - self.of(n_left);
         sum += self.of(right[0]);
         sum += self.of(right[1]);
-        sum - self.of(right[0] + right[1])
-    }
-
-    /// Less, by more than rounding, than any sum whose entropy is below the one given.
-    pub(crate) fn split_sum_near(&self, all: [u32; 2], entropy: f64) -> f64 {
-        -entropy * f64::from(all[0] + all[1]) * LN_2 * (1.0 + 1e-12) - 1e-9
+        sum -= self.of(n_right);
+        -sum / (f64::from(n_left + n_right) * LN_2)
     }
 }
 

@@ -55,7 +55,8 @@ impl Cfs {
         seed: Seed,
     ) -> Vec<usize> {
         let classes = Classes::new(columns.n_rows(), rows, relevant);
-        let mut correlations = Correlations::new(columns, &classes);
+        let fewer = (classes.n_rows() < columns.n_here()).then(|| columns.on(rows));
+        let mut correlations = Correlations::new(fewer.as_ref().unwrap_or(columns), &classes);
         let mut selected = search(&mut correlations);
         add_locally_predictive(&mut selected, &mut correlations);
         selected.sort_unstable();
@@ -80,9 +81,8 @@ struct Correlations<'c> {
 
 impl<'c> Correlations<'c> {
     fn new(columns: &'c Columns, classes: &Classes) -> Correlations<'c> {
-        let mut runs = Vec::new();
         let features: Vec<Slots> =
-            (0..columns.n_features()).map(|at| columns.slots(at, classes, &mut runs)).collect();
+            (0..columns.n_features()).map(|at| columns.slots(at, classes)).collect();
         let (class, logs, mut table) = (classes.slots(), columns.logs(), Vec::new());
         let with_class =
             features.iter().map(|f| uncertainty(f, &class, logs, &mut table) as f32).collect();
