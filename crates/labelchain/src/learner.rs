@@ -1,6 +1,7 @@
 //! What the outside sees of anything that answers: rows in, labels out.
 
 use crate::data::{LabelId, LabelMatrix, Matrix};
+use crate::product::{exponentials, vectorized};
 
 /// Standardized rows to be labelled, with what all members share.
 pub struct Block<'a> {
@@ -52,13 +53,18 @@ impl Nearness {
                 .chunks(n_train)
                 .map(|row| row.iter().copied().fold(f64::INFINITY, f64::min))
                 .collect();
-            self.memberships.extend((0..n_train).map(|train| {
-                let mut lanes = [0.0; LANES];
-                for (lane, (row, least)) in lanes.iter_mut().zip(rows.chunks(n_train).zip(&least)) {
-                    *lane = (-decay * (row[train] - least)).exp();
+            let start = self.memberships.len();
+            self.memberships.resize(start + n_train, [0.0; LANES]);
+            let lines = &mut self.memberships[start..];
+            for (lane, (row, least)) in rows.chunks(n_train).zip(least).enumerate() {
+                for (line, distance) in lines.iter_mut().zip(row) {
+                    line[lane] = -decay * (distance - least);
                 }
-                lanes
-            }));
+            }
+            vectorized(
+                #[inline(always)]
+                || lines.iter_mut().for_each(exponentials),
+            );
         }
     }
 

@@ -8,6 +8,43 @@ pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(work)
 }
 
+/// exp of numbers that are not positive, to the last bit or the one before; 0 below -708.
+///
+/// exp x = 2^n exp r with r = x - n ln 2, at most half of ln 2, whose series ends soon. n is rounded
+/// by adding a number so great that its last bit counts ones; those bits are then the exponent of 2^n.
+#[inline(always)]
+pub(crate) fn exponentials<const N: usize>(numbers: &mut [f64; N]) {
+    const ONES: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+    // ln 2 in two parts, so that n times the first is exact.
+    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+    const INVERSES: [f64; 14] = inverse_factorials();
+    for number in numbers {
+        let x = *number;
+        let rounded = x * std::f64::consts::LOG2_E + ONES;
+        let n = rounded - ONES;
+        let r = x - n * LN_2[0] - n * LN_2[1];
+        let mut series = INVERSES[13];
+        let mut at = 13;
+        while at > 0 {
+            at -= 1;
+            series = series * r + INVERSES[at];
+        }
+        let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+        *number = if x < -708.0 { 0.0 } else { series * power };
+    }
+}
+
+const fn inverse_factorials<const N: usize>() -> [f64; N] {
+    let mut inverses = [1.0; N];
+    let (mut at, mut factorial) = (1, 1.0);
+    while at < N {
+        factorial *= at as f64;
+        inverses[at] = 1.0 / factorial;
+        at += 1;
+    }
+    inverses
+}
+
 /// a · bᵀ for row-major a (n rows) and b (m rows), both `width` wide; row-major, n by m.
 ///
 /// One thread: whoever calls runs in parallel already.
@@ -57,6 +94,16 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn exponentials_are_those_of_the_library(x in -800.0f64..=0.0, small in -1e-3f64..=0.0) {
+            let mut found = [x, small, 0.0, -708.0];
+            exponentials(&mut found);
+            for (x, found) in [x, small, 0.0, -708.0].into_iter().zip(found) {
+                let expected = if x < -708.0 { 0.0 } else { x.exp() };
+                prop_assert!((found - expected).abs() <= 4e-16 * expected, "{} {} {}", x, found, expected);
+            }
+        }
+
         #[test]
         fn products_equal_their_definition(n in 0usize..20, m in 0usize..20, width in 0usize..30, seed: u64) {
             let mut rng = crate::seed::Seed::new(seed).rng();

@@ -229,22 +229,26 @@ impl Columns {
     pub(crate) fn spread(&self, feature: usize, classes: &Classes) -> Spread {
         let mut spread = Spread::default();
         let mut any = false;
-        let mut take = |tally: Tally| {
-            if tally.counts == [0, 0] {
-                return;
-            }
-            if any {
+        let mut take = |value: f64, is_here: bool| {
+            if is_here && any {
                 spread.n_gaps += 1;
-                spread.gaps += tally.value - spread.greatest;
-            } else {
-                spread.least = tally.value;
+                spread.gaps += value - spread.greatest;
+            } else if is_here {
+                (spread.least, any) = (value, true);
             }
-            any = true;
-            spread.greatest = tally.value;
+            spread.greatest = if is_here { value } else { spread.greatest };
         };
         match &self.column(feature).cells {
-            Cells::TwoValued(column) => column.tallies(classes).into_iter().for_each(&mut take),
-            Cells::Grouped(column) => column.tallies(classes).for_each(&mut take),
+            Cells::TwoValued(column) => {
+                for Tally { value, counts } in column.tallies(classes) {
+                    take(value, counts != [0, 0]);
+                }
+            }
+            Cells::Grouped(column) => {
+                column.values.iter().zip(column.counts(classes)).for_each(|(&value, pair)| {
+                    take(value, pair != Pair::default());
+                });
+            }
         }
         spread
     }
