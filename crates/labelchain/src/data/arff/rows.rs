@@ -151,18 +151,29 @@ impl Rows {
 
     fn read_dense(&mut self, scan: &mut Scan, columns: &mut [Column]) -> Result<()> {
         let n = columns.len();
+        // Whether the comma before the cell was passed with the cell before it.
+        let mut is_open = true;
         for (at, column) in columns.iter_mut().enumerate() {
-            if at > 0 {
+            if !is_open {
                 scan.skip_blanks();
                 scan.take(b',');
-                if scan.at_end() {
-                    return Err(field_count(scan, at, n));
+            }
+            let rest = scan.rest();
+            match column.quick(rest) {
+                Some((value, length)) => {
+                    self.cells[at] = value;
+                    is_open = rest.get(length) == Some(&b',');
+                    scan.at += length + usize::from(is_open);
+                }
+                None if at > 0 && scan.at_end() => return Err(field_count(scan, at, n)),
+                None => {
+                    self.cells[at] = self.read_long_cell(scan, at, column)?;
+                    is_open = false;
                 }
             }
-            self.cells[at] = self.read_cell(scan, at, column)?;
         }
         scan.skip_blanks();
-        let comma = scan.take(b',');
+        let comma = is_open || scan.take(b',');
         scan.skip_blanks();
         if comma && scan.peek() != Some(b'{') || !scan.at_end() && scan.peek() != Some(b'{') {
             let mut found = n;
