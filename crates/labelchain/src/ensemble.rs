@@ -283,7 +283,13 @@ impl<M: ChainModel> Member<M> {
     }
 
     fn trace_block(&self, block: &Block) -> Vec<Trace> {
-        self.predictor().trace_block(block)
+        let mut traces = self.predictor().trace_block(block);
+        if let (Walker::Local(chain), Some(near)) = (&self.walker, block.near) {
+            for (row, trace) in traces.iter_mut().enumerate() {
+                trace.weight = Some(chain.policy.weights(near, row, &self.validation));
+            }
+        }
+        traces
     }
 }
 
@@ -363,7 +369,11 @@ pub fn tune_decay<B: ChainLearner>(
             Ok(Chain { model, policy })
         };
         let chains = candidates.par_iter().map(chain).collect::<Result<Vec<_>>>()?;
-        let votes = votes_by_decay(&chains, &tested, &Neighbourhood::new(fitted.data())?)?;
+        let votes = votes_by_decay(
+            &chains,
+            &tested,
+            &Neighbourhood::new(fitted.data().attributes(), fitted.data().features())?,
+        )?;
         for (sum, votes) in sums.iter_mut().zip(votes) {
             let answers = decide_votes(&votes, tested.n_labels(), chains.len());
             let losses = Losses::between(tested.labels(), &answers, Undefined::Paper)?;
