@@ -1,6 +1,7 @@
 //! What was typed.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use labelchain::chain::Order;
@@ -36,6 +37,7 @@ Examples:
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
   labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
+  labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5
   labelchain train yeast.arff.gz -o yeast.labelchain
   labelchain predict yeast.labelchain new.csv -o answers.csv
   labelchain explain yeast.labelchain new.csv --row 17
@@ -232,8 +234,12 @@ pub(crate) struct MethodArgs {
     fit_share: f64,
 
     /// β of dynamic: how fast memberships fall with distance; auto tunes it over 1 to 10
-    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number, help_heading = METHOD)]
-    decay: AutoOr,
+    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = METHOD)]
+    decay: AutoOr<f64>,
+
+    /// R of knn: rows that vote; auto tunes it over 1, 3, 5, 7, 9, 11
+    #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = auto_or_number::<usize>, help_heading = METHOD)]
+    neighbours: AutoOr<usize>,
 
     /// Majority rows kept for each minority row of a label
     #[arg(long, value_name = "NUMBER|none", default_value = "20", value_parser = number_or_none, help_heading = METHOD)]
@@ -279,12 +285,12 @@ impl Threads {
 const METHOD: &str = "Method (defaults as in the paper)";
 
 #[derive(Clone, Copy)]
-struct AutoOr(Option<f64>);
+struct AutoOr<T>(Option<T>);
 
 #[derive(Clone, Copy)]
 struct OrNone(Option<f64>);
 
-fn auto_or_number(text: &str) -> Result<AutoOr, String> {
+fn auto_or_number<T: FromStr>(text: &str) -> Result<AutoOr<T>, String> {
     match text {
         "auto" => Ok(AutoOr(None)),
         _ => text
@@ -328,6 +334,7 @@ impl MethodArgs {
                 fit_share: self.fit_share,
             },
             decay: self.decay.0,
+            neighbours: self.neighbours.0,
             max_imbalance: self.max_imbalance.0,
             max_features: (self.select == SelectArg::Cfs).then_some(self.max_features),
             likelihood: match self.likelihood {

@@ -17,7 +17,7 @@ fn main() {
     // `cargo test --benches` passes no sizes: there is then nothing to measure.
     let &[n_rows, n_train, n_columns] = &sizes[..] else { return };
     let (rows, train) = (normal(n_rows, n_columns, 1), normal(n_train, n_columns, 2));
-    let near = Neighbourhood::new(train.attributes(), train.features()).unwrap();
+    let near = Neighbourhood::of(&train).unwrap();
     let mut seconds: Vec<f64> = (0..15)
         .map(|_| {
             let start = cpu_time::ProcessTime::now();

@@ -11,8 +11,8 @@ use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::{Block, Nearness, Predictor, Trace};
 use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
-use crate::model::{ChainLearner, ChainModel};
-use crate::neighbourhood::Neighbourhood;
+use crate::model::{ChainLearner, ChainModel, NearestNeighbours, NearestNeighboursModel};
+use crate::neighbourhood::{Nearest, Neighbourhood};
 use crate::ordering::LocalF1;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
@@ -143,7 +143,11 @@ impl<M: ChainModel> Ensemble<M> {
         candidates: &[Candidate<M>],
         train: &Prepared,
     ) -> Result<Ensemble<M>> {
-        let member = |candidate: &Candidate<M>| {
+        let policies = match strategy {
+            Strategy::LocalF1 { .. } => local_f1(candidates, train)?,
+            _ => Vec::new(),
+        };
+        let member = |(at, candidate): (usize, &Candidate<M>)| {
             let model = Arc::clone(&candidate.model);
             let walker = match strategy {
                 Strategy::BinaryRelevance => Walker::Independent(Independent { model }),
@@ -154,11 +158,11 @@ impl<M: ChainModel> Ensemble<M> {
                     Walker::Fixed(Chain { model, policy: order.clone() })
                 }
                 Strategy::LocalF1 { .. } => {
-                    Walker::Local(Chain { model, policy: candidate.local_f1(train)? })
+                    Walker::Local(Chain { model, policy: policies[at].clone() })
                 }
             };
             let (fitting, validation) = (candidate.fitting.clone(), candidate.validation.clone());
-            Ok(Member { walker, fitting, validation })
+            Member { walker, fitting, validation }
         };
         let decay = match *strategy {
             Strategy::LocalF1 { decay } if decay > 0.0 && decay.is_finite() => Some(decay),
@@ -168,7 +172,7 @@ impl<M: ChainModel> Ensemble<M> {
             }
             _ => None,
         };
-        let members = candidates.par_iter().map(member).collect::<Result<Vec<_>>>()?;
+        let members = candidates.iter().enumerate().map(member).collect();
         Ok(Ensemble { members, n_labels: train.data().n_labels(), decay })
     }
 
@@ -182,7 +186,7 @@ impl<M: ChainModel> Ensemble<M> {
             }
         };
         self.decay.is_none_or(|decay| decay > 0.0 && decay.is_finite())
-            && self.decay.is_some() == n_train.is_some()
+            && self.needs_neighbourhood() == n_train.is_some()
             && !self.members.is_empty()
             && self.members.iter().all(|member| order(member) && model(member.model()))
     }
@@ -199,7 +203,11 @@ impl<M: ChainModel> Ensemble<M> {
 
     /// Whether members look for neighbours among the training rows.
     pub fn needs_neighbourhood(&self) -> bool {
-        self.decay.is_some()
+        self.decay.is_some() || self.needs_nearest()
+    }
+
+    fn needs_nearest(&self) -> bool {
+        self.members.iter().any(|member| member.model().needs_nearest())
     }
 
     /// How many members say each label of each standardized row is relevant, row by row.
@@ -207,12 +215,21 @@ impl<M: ChainModel> Ensemble<M> {
         let n_labels = self.n_labels;
         let mut votes = vec![0u32; rows.n_rows() * n_labels];
         for start in (0..rows.n_rows()).step_by(BLOCK) {
-            let block = Rows::new(rows, start, near, self.decay)?;
+            let block = self.block(rows, start, near)?;
             let answers: Vec<LabelMatrix> =
                 self.members.par_iter().map(|member| member.predict_block(&block.view())).collect();
             count(&answers, &mut votes[start * n_labels..]);
         }
         Ok(votes)
+    }
+
+    fn block<'a>(
+        &self,
+        rows: &'a Dataset,
+        start: usize,
+        near: Option<&'a Neighbourhood<'a>>,
+    ) -> Result<Rows<'a>> {
+        Rows::new(rows, start, near, self.decay, self.needs_nearest())
     }
 
     /// The labels that strictly more than half of the members say are relevant.
@@ -224,7 +241,7 @@ impl<M: ChainModel> Ensemble<M> {
     pub fn trace(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<Vec<Trace>>> {
         let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
         for start in (0..rows.n_rows()).step_by(BLOCK) {
-            let block = Rows::new(rows, start, near, self.decay)?;
+            let block = self.block(rows, start, near)?;
             let traces: Vec<Vec<Trace>> =
                 self.members.par_iter().map(|member| member.trace_block(&block.view())).collect();
             for of_member in traces {
@@ -236,20 +253,47 @@ impl<M: ChainModel> Ensemble<M> {
     }
 }
 
-impl<M: ChainModel> Candidate<M> {
-    fn local_f1(&self, train: &Prepared) -> Result<LocalF1> {
-        if self.validation.is_empty() {
-            return Err(Error::TooFewRows {
-                needed: 1,
-                found: 0,
-                purpose: "choosing orders by local F1: the validation part of a member".into(),
-            });
-        }
-        let features = train.data().features();
-        let block = Block { features, rows: &self.validation, near: None };
-        let said = Independent { model: Arc::clone(&self.model) }.predict_block(&block);
-        Ok(LocalF1::new(&self.validation, &said, train.data().labels()))
+/// For every candidate, where binary relevance is right and wrong about its validation rows.
+fn local_f1<M: ChainModel>(candidates: &[Candidate<M>], train: &Prepared) -> Result<Vec<LocalF1>> {
+    if candidates.iter().any(|candidate| candidate.validation.is_empty()) {
+        return Err(Error::TooFewRows {
+            needed: 1,
+            found: 0,
+            purpose: "choosing orders by local F1: the validation part of a member".into(),
+        });
     }
+    let data = train.data();
+    let nobody = LabelMatrix::empty(data.n_rows(), data.n_labels());
+    let mut said = vec![nobody; candidates.len()];
+    let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
+    let near = needs_nearest.then(|| Neighbourhood::of(data)).transpose()?;
+    // Rankings come in blocks, and one of them serves all candidates.
+    let step = if needs_nearest { BLOCK } else { data.n_rows().max(1) };
+    for start in (0..data.n_rows()).step_by(step) {
+        let rows: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
+        let nearest = near.as_ref().map(|near| near.nearest(&data.select(&rows))).transpose()?;
+        candidates.par_iter().zip(&mut said).for_each(|(candidate, said)| {
+            let here = |row: &&usize| (start..start + step).contains(row);
+            let rows: Vec<usize> = candidate.validation.iter().filter(here).copied().collect();
+            let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
+            let nearest = nearest.as_ref().map(|nearest| nearest.select(&places));
+            let block = Block {
+                features: data.features(),
+                rows: &rows,
+                near: None,
+                nearest: nearest.as_ref(),
+            };
+            let model = Arc::clone(&candidate.model);
+            let answers = Independent { model }.predict_block(&block);
+            for (at, &row) in rows.iter().enumerate() {
+                answers.relevant(at).for_each(|label| said.set(row, label, true));
+            }
+        });
+    }
+    let policy = |(candidate, said): (&Candidate<M>, LabelMatrix)| {
+        LocalF1::new(&candidate.validation, &said.select(&candidate.validation), data.labels())
+    };
+    Ok(candidates.iter().zip(said).map(policy).collect())
 }
 
 impl<M: ChainModel> Member<M> {
@@ -294,7 +338,7 @@ impl<M: ChainModel> Member<M> {
 }
 
 /// Adds the answers of all members for a block to the votes from its first row on.
-fn count(answers: &[LabelMatrix], votes: &mut [u32]) {
+fn count<'a>(answers: impl IntoIterator<Item = &'a LabelMatrix>, votes: &mut [u32]) {
     for answer in answers {
         for row in 0..answer.n_rows() {
             for label in answer.relevant(row) {
@@ -318,37 +362,44 @@ fn decide_votes(votes: &[u32], n_labels: usize, n_members: usize) -> LabelMatrix
 const BLOCK: usize = 256;
 
 /// A block of rows, with how near they are.
-struct Rows<'d> {
-    data: &'d Dataset,
+struct Rows<'a> {
+    data: &'a Dataset,
     rows: Vec<usize>,
     near: Option<Nearness>,
+    nearest: Option<Nearest<'a>>,
 }
 
-impl<'d> Rows<'d> {
+impl<'a> Rows<'a> {
+    /// With their memberships if there is a β, and ranked if asked.
     fn new(
-        data: &'d Dataset,
+        data: &'a Dataset,
         start: usize,
-        near: Option<&Neighbourhood>,
+        near: Option<&'a Neighbourhood<'a>>,
         decay: Option<f64>,
-    ) -> Result<Rows<'d>> {
+        ranked: bool,
+    ) -> Result<Rows<'a>> {
         let rows: Vec<usize> = (start..data.n_rows().min(start + BLOCK)).collect();
-        let near = match near.zip(decay) {
-            None => None,
-            Some((near, decay)) => {
-                let distances = near.distances(&data.select(&rows))?;
-                Some(Nearness::new(distances, near.n_rows(), decay))
-            }
-        };
-        Ok(Rows { data, rows, near })
+        let Some(train) = near else { return Ok(Rows { data, rows, near: None, nearest: None }) };
+        let here = data.select(&rows);
+        let distances = decay.map(|_| train.distances(&here)).transpose()?;
+        let nearness = |(distances, decay)| Nearness::new(distances, train.n_rows(), decay);
+        let near = distances.zip(decay).map(nearness);
+        let nearest = ranked.then(|| train.nearest(&here)).transpose()?;
+        Ok(Rows { data, rows, near, nearest })
     }
 
     fn view(&self) -> Block<'_> {
-        Block { features: self.data.features(), rows: &self.rows, near: self.near.as_ref() }
+        Block {
+            features: self.data.features(),
+            rows: &self.rows,
+            near: self.near.as_ref(),
+            nearest: self.nearest.as_ref(),
+        }
     }
 }
 
-/// β of least macro-F1 loss over three plain folds of the training set, ties to the smaller one
-/// (methods 3.2). Each fold's members are trained and its rows scored once; only the orders change.
+/// β of least macro-F1 loss, ties to the smaller one (methods 3.2). Each fold's members are
+/// trained and its rows scored once; only the orders change.
 pub fn tune_decay<B: ChainLearner>(
     sampling: &Sampling,
     base: &B,
@@ -356,60 +407,135 @@ pub fn tune_decay<B: ChainLearner>(
     prepared: &Prepared,
     seed: Seed,
 ) -> Result<f64> {
+    let best = tune::<_, { DECAYS.len() }>(train, prepared, seed, |fitted, tested, seed| {
+        let candidates = sampling.candidates(base, fitted, seed)?;
+        let policies = local_f1(&candidates, fitted)?;
+        let chain = |(candidate, policy): (Candidate<B::Model>, LocalF1)| Chain {
+            model: candidate.model,
+            policy,
+        };
+        let chains: Vec<_> = candidates.into_iter().zip(policies).map(chain).collect();
+        votes_by_decay(&chains, tested, &Neighbourhood::of(fitted.data())?)
+    })?;
+    Ok(DECAYS[best])
+}
+
+const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
+
+/// R of least macro-F1 loss of binary relevance, ties to the smaller one (methods 3.2). Each fold's
+/// rows are ranked once; only the length of the neighbourhood changes.
+pub fn tune_neighbours(
+    sampling: &Sampling,
+    base: &NearestNeighbours,
+    train: &Dataset,
+    prepared: &Prepared,
+    seed: Seed,
+) -> Result<usize> {
+    let most = NearestNeighbours { neighbours: NEIGHBOURS[NEIGHBOURS.len() - 1], ..base.clone() };
+    let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
+        let candidates = sampling.candidates(&most, fitted, seed)?;
+        votes_by_neighbours(&candidates, tested, &Neighbourhood::of(fitted.data())?)
+    })?;
+    Ok(NEIGHBOURS[best])
+}
+
+const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
+
+/// The place of the setting of least macro-F1 loss over three plain folds of the training set, the
+/// first of equals; `votes` gives those on the rows tested under each of N settings.
+fn tune<V, const N: usize>(
+    train: &Dataset,
+    prepared: &Prepared,
+    seed: Seed,
+    votes: V,
+) -> Result<usize>
+where
+    V: Fn(&Prepared, &Dataset, Seed) -> Result<Ballots<N>>,
+{
     let seed = seed.child("tune", 0);
     let cut = folds(train.n_rows(), 3, seed)?;
-    let mut sums = [0.0; DECAYS.len()];
+    let mut sums = [0.0; N];
     for fold in 0..3 {
         let fitted =
             Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?;
         let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
-        let candidates = sampling.candidates(base, &fitted, seed.child("fold", fold))?;
-        let chain = |candidate: &Candidate<B::Model>| {
-            let (model, policy) = (Arc::clone(&candidate.model), candidate.local_f1(&fitted)?);
-            Ok(Chain { model, policy })
-        };
-        let chains = candidates.par_iter().map(chain).collect::<Result<Vec<_>>>()?;
-        let votes = votes_by_decay(
-            &chains,
-            &tested,
-            &Neighbourhood::new(fitted.data().attributes(), fitted.data().features())?,
-        )?;
-        for (sum, votes) in sums.iter_mut().zip(votes) {
-            let answers = decide_votes(&votes, tested.n_labels(), chains.len());
+        let ballots = votes(&fitted, &tested, seed.child("fold", fold))?;
+        for (sum, votes) in sums.iter_mut().zip(&ballots.votes) {
+            let answers = decide_votes(votes, tested.n_labels(), ballots.n_members);
             let losses = Losses::between(tested.labels(), &answers, Undefined::Paper)?;
             *sum += losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap_or(0.0);
         }
     }
     let mut best = 0;
-    for at in 1..DECAYS.len() {
+    for at in 1..N {
         if sums[at] < sums[best] {
             best = at;
         }
     }
-    Ok(DECAYS[best])
+    Ok(best)
 }
 
-const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
+/// The votes of an ensemble under each of N settings.
+struct Ballots<const N: usize> {
+    n_members: usize,
+    votes: [Vec<u32>; N],
+}
+
+impl<const N: usize> Ballots<N> {
+    fn new(n_members: usize, rows: &Dataset) -> Ballots<N> {
+        let nobody = vec![0; rows.n_rows() * rows.n_labels()];
+        Ballots { n_members, votes: std::array::from_fn(|_| nobody.clone()) }
+    }
+}
 
 /// The votes of all chains under every β.
 fn votes_by_decay<M: ChainModel>(
     chains: &[Chain<Arc<M>, LocalF1>],
     rows: &Dataset,
     near: &Neighbourhood,
-) -> Result<[Vec<u32>; DECAYS.len()]> {
-    let n_labels = rows.n_labels();
-    let mut votes = [const { Vec::new() }; DECAYS.len()];
-    votes.fill(vec![0; rows.n_rows() * n_labels]);
+) -> Result<Ballots<{ DECAYS.len() }>> {
+    let mut ballots = Ballots::new(chains.len(), rows);
+    let ranked = chains.iter().any(|chain| chain.model.needs_nearest());
     for start in (0..rows.n_rows()).step_by(BLOCK) {
-        let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]))?;
+        let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), ranked)?;
         let scores: Vec<M::Scores> =
             chains.par_iter().map(|chain| chain.model.score(&block.view())).collect();
-        for (votes, decay) in votes.iter_mut().zip(DECAYS) {
+        for (votes, decay) in ballots.votes.iter_mut().zip(DECAYS) {
             block.near.iter_mut().for_each(|near| near.set_decay(decay));
             let walk = |(chain, scores): (&Chain<_, _>, _)| chain.walk(scores, &block.view());
             let answers: Vec<LabelMatrix> = chains.par_iter().zip(&scores).map(walk).collect();
-            count(&answers, &mut votes[start * n_labels..]);
+            count(&answers, &mut votes[start * rows.n_labels()..]);
         }
     }
-    Ok(votes)
+    Ok(ballots)
+}
+
+/// The votes of binary relevance under every R.
+fn votes_by_neighbours(
+    candidates: &[Candidate<NearestNeighboursModel>],
+    rows: &Dataset,
+    near: &Neighbourhood,
+) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
+    let mut ballots = Ballots::new(candidates.len(), rows);
+    let of = |candidate: &Candidate<NearestNeighboursModel>| {
+        NEIGHBOURS.map(|n| Independent { model: candidate.model.with_neighbours(n) })
+    };
+    let models: Vec<_> = candidates.iter().map(of).collect();
+    for start in (0..rows.n_rows()).step_by(BLOCK) {
+        let block = Rows::new(rows, start, Some(near), None, true)?;
+        let ask =
+            |(candidate, models): (&Candidate<NearestNeighboursModel>, &[_; NEIGHBOURS.len()])| {
+                let scores = candidate.model.score(&block.view());
+                let answer =
+                    |at: usize| Independent::answer(&models[at], &scores, block.rows.len());
+                std::array::from_fn::<LabelMatrix, { NEIGHBOURS.len() }, _>(answer)
+            };
+        let answers: Vec<_> = candidates.par_iter().zip(&models).map(ask).collect();
+        for (at, votes) in ballots.votes.iter_mut().enumerate() {
+            let of_setting: Vec<&LabelMatrix> =
+                answers.iter().map(|answers| &answers[at]).collect();
+            count(of_setting, &mut votes[start * rows.n_labels()..]);
+        }
+    }
+    Ok(ballots)
 }

@@ -1,6 +1,7 @@
 //! What the outside sees of anything that answers: rows in, labels out.
 
 use crate::data::{LabelId, LabelMatrix, Matrix};
+use crate::neighbourhood::Nearest;
 use crate::product::{exponentials, vectorized};
 
 /// Standardized rows to be labelled, with what all members share.
@@ -11,6 +12,8 @@ pub struct Block<'a> {
     pub rows: &'a [usize],
     /// How near each row is to every training row, where anyone asks for it.
     pub near: Option<&'a Nearness>,
+    /// All training rows from the nearest to the farthest, where anyone asks for it.
+    pub nearest: Option<&'a Nearest<'a>>,
 }
 
 /// How near rows to be labelled are to every training row.

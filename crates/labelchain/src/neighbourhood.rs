@@ -5,11 +5,57 @@
 //! expected squared difference of two independent standardized values (methods 2).
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 
 use crate::data::{Attribute, AttributeKind, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::one_hot;
-use crate::product::times_transposed;
+use crate::product::{times_transposed, vectorized};
+
+/// A training row, and how far it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked {
+    /// Squared distance.
+    pub distance: f64,
+    /// The row of the training set.
+    pub row: u32,
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The nearer first; of equals the lower row.
+impl Ord for Ranked {
+    fn cmp(&self, other: &Ranked) -> std::cmp::Ordering {
+        self.distance.total_cmp(&other.distance).then(self.row.cmp(&other.row))
+    }
+}
+
+/// Training rows from the nearest to the farthest.
+pub type Ranking = Arc<[Ranked]>;
+
+/// A ranking of the training rows for each row of a block.
+pub struct Nearest<'a> {
+    /// Where the training rows are.
+    pub train: &'a Neighbourhood<'a>,
+    /// By row of the block.
+    pub rankings: Vec<Ranking>,
+}
+
+impl Nearest<'_> {
+    /// Some rows of the block.
+    pub fn select(&self, rows: &[usize]) -> Nearest<'_> {
+        let rankings = rows.iter().map(|&row| Arc::clone(&self.rankings[row])).collect();
+        Nearest { train: self.train, rankings }
+    }
+}
 
 /// Standardized training rows, laid out for distances.
 pub struct Neighbourhood<'d> {
@@ -18,6 +64,8 @@ pub struct Neighbourhood<'d> {
     /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
     /// apart; none where a cell is missing, and then no product will do.
     wide: Option<Wide<'d>>,
+    /// All dense rows and columns, once somebody asks for a ranking.
+    lanes: OnceLock<Lanes>,
 }
 
 struct Wide<'d> {
@@ -26,9 +74,15 @@ struct Wide<'d> {
 }
 
 impl Neighbourhood<'_> {
+    /// Lays out the rows of `data`.
+    pub fn of(data: &Dataset) -> Result<Neighbourhood<'_>> {
+        Neighbourhood::new(data.attributes(), data.features())
+    }
+
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
-        Ok(Neighbourhood { attributes, features, wide: Wide::new(attributes, features)? })
+        let wide = Wide::new(attributes, features)?;
+        Ok(Neighbourhood { attributes, features, wide, lanes: OnceLock::new() })
     }
 
     /// How many training rows.
@@ -42,6 +96,49 @@ impl Neighbourhood<'_> {
         match (&self.wide, Wide::new(queries.attributes(), queries.features())?) {
             (Some(train), Some(queries)) => Ok(queries.distances(train)),
             _ => Ok(self.plain_distances(queries)),
+        }
+    }
+
+    /// All training rows, the nearest first, for every row of `queries`.
+    ///
+    /// Ties are broken by row, so a distance here depends on nothing but its two rows: products,
+    /// whose rounding changes with the place in a block, will not do for dense ones.
+    pub fn nearest(&self, queries: &Dataset) -> Result<Nearest<'_>> {
+        Ok(Nearest { train: self, rankings: self.rankings(queries)? })
+    }
+
+    fn rankings(&self, queries: &Dataset) -> Result<Vec<Ranking>> {
+        if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.features, queries.features()) {
+            let lanes = self.lanes.get_or_init(|| {
+                let all: Vec<usize> = (0..self.n_rows()).collect();
+                self.lanes(&all, &(0..self.attributes.len()).collect::<Vec<_>>())
+            });
+            let ranking = |query| ranked(&lanes.distances(queries.features(), query));
+            return Ok((0..queries.n_rows()).into_par_iter().map(ranking).collect());
+        }
+        let distances = self.distances(queries)?;
+        let distances_of = |query| &distances[query * self.n_rows()..(query + 1) * self.n_rows()];
+        Ok((0..queries.n_rows()).into_par_iter().map(|query| ranked(distances_of(query))).collect())
+    }
+
+    /// Lays out some rows and columns for distances term by term.
+    pub fn lanes(&self, rows: &[usize], columns: &[usize]) -> Lanes {
+        let attributes = self.attributes;
+        let is_nominal = |&column: &usize| attributes[column].values().is_some();
+        let mut cells = Vec::with_capacity(rows.len().div_ceil(WIDTH) * columns.len());
+        for rows in rows.chunks(WIDTH) {
+            for &column in columns {
+                let mut lane = [0.0; WIDTH];
+                for (cell, &row) in lane.iter_mut().zip(rows) {
+                    *cell = self.features.get(row, column);
+                }
+                cells.push(lane);
+            }
+        }
+        Lanes {
+            n_rows: rows.len(),
+            columns: columns.iter().map(|column| (*column, is_nominal(column))).collect(),
+            cells,
         }
     }
 
@@ -67,6 +164,65 @@ impl Neighbourhood<'_> {
         }
         distances
     }
+}
+
+/// Rows whose distances are summed side by side.
+const WIDTH: usize = 32;
+
+/// Some rows and columns of the training set, laid out for distances term by term: each is summed
+/// in column order, whatever rows lie beside it.
+pub struct Lanes {
+    n_rows: usize,
+    /// Which columns, and whether their values are names.
+    columns: Vec<(usize, bool)>,
+    /// For every `WIDTH` rows, their cells column by column.
+    cells: Vec<[f64; WIDTH]>,
+}
+
+impl Lanes {
+    /// The squared distance of one row, standardized alike, to each of the rows.
+    pub fn distances(&self, features: &Matrix, row: usize) -> Vec<f64> {
+        let query: Vec<(f64, bool)> =
+            self.columns.iter().map(|&(at, nominal)| (features.get(row, at), nominal)).collect();
+        let mut distances = vec![0.0; self.n_rows];
+        if !query.is_empty() {
+            let groups = self.cells.chunks(query.len());
+            for (distances, cells) in distances.chunks_mut(WIDTH).zip(groups) {
+                let sums = vectorized(
+                    #[inline(always)]
+                    || sums(&query, cells),
+                );
+                distances.copy_from_slice(&sums[..distances.len()]);
+            }
+        }
+        distances
+    }
+}
+
+#[inline(always)]
+fn sums(query: &[(f64, bool)], cells: &[[f64; WIDTH]]) -> [f64; WIDTH] {
+    let mut sums = [0.0; WIDTH];
+    for (&(x, is_nominal), cells) in query.iter().zip(cells) {
+        if is_nominal {
+            // A missing cell is NaN, which differs from everything.
+            let terms = cells.iter().map(|v| f64::from(u8::from(x != *v)));
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+        } else {
+            for (sum, v) in sums.iter_mut().zip(cells) {
+                let square = (x - v) * (x - v);
+                *sum += if square.is_nan() { 2.0 } else { square };
+            }
+        }
+    }
+    sums
+}
+
+fn ranked(distances: &[f64]) -> Ranking {
+    let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
+    let mut ranking: Ranking = distances.iter().enumerate().map(ranked).collect();
+    // Just made, so nobody else has it.
+    Arc::get_mut(&mut ranking).into_iter().for_each(|ranking| ranking.sort_unstable());
+    ranking
 }
 
 impl Wide<'_> {
@@ -157,7 +313,7 @@ mod tests {
         let sparse = "{0 3,1 g}\n{0 1,1 b,2 yes}\n{0 1,1 g,2 yes}\n";
         for rows in [dense, sparse] {
             let data = read(rows);
-            let train = Neighbourhood::new(data.attributes(), data.features()).unwrap();
+            let train = Neighbourhood::of(&data).unwrap();
             let found = train.distances(&read(rows).select(&[2])).unwrap();
             for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
@@ -169,7 +325,7 @@ mod tests {
     #[test]
     fn a_missing_cell_costs_two_or_one() {
         let data = read("3,g,no,0\n");
-        let train = Neighbourhood::new(data.attributes(), data.features()).unwrap();
+        let train = Neighbourhood::of(&data).unwrap();
         assert_eq!(train.distances(&read("?,?,no,0\n")).unwrap(), [3.0]);
         assert_eq!(train.distances(&read("3,g,?,0\n")).unwrap(), [1.0]);
     }

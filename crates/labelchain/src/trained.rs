@@ -11,7 +11,7 @@ use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::experiment::{Method, Settings, fit};
 use crate::learner::{Block, Trace};
-use crate::model::{ChainModel as _, Evidence as _, NaiveBayesModel};
+use crate::model::{BaseModel, ChainModel as _, Evidence as _};
 use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{Prepared, Standardizer};
 use crate::seed::Seed;
@@ -24,12 +24,13 @@ pub struct Trained {
     seed: u64,
     settings: Settings,
     decay: Option<f64>,
+    neighbours: Option<usize>,
     attributes: Vec<Attribute>,
     label_names: Vec<String>,
     standardizer: Standardizer,
     is_sparse: bool,
     n_rows: usize,
-    ensemble: Ensemble<NaiveBayesModel>,
+    ensemble: Ensemble<BaseModel>,
     /// The standardized inputs of the training rows, where members look for neighbours.
     train: Option<Matrix>,
 }
@@ -64,6 +65,7 @@ impl Trained {
             seed,
             settings: settings.clone(),
             decay: fitted.decay,
+            neighbours: fitted.neighbours,
             attributes: data.attributes().to_vec(),
             label_names: data.label_names().to_vec(),
             standardizer: prepared.standardizer().clone(),
@@ -99,9 +101,14 @@ impl Trained {
         &self.settings
     }
 
-    /// β, given or tuned; none unless the method looks for neighbours.
+    /// β, given or tuned; none unless orders depend on the row.
     pub fn decay(&self) -> Option<f64> {
         self.decay
+    }
+
+    /// R, given or tuned; none unless the base is nearest neighbours.
+    pub fn neighbours(&self) -> Option<usize> {
+        self.neighbours
     }
 
     /// The inputs it was trained on.
@@ -120,7 +127,7 @@ impl Trained {
     }
 
     /// The members of the ensemble.
-    pub fn members(&self) -> &[Member<NaiveBayesModel>] {
+    pub fn members(&self) -> &[Member<BaseModel>] {
         self.ensemble.members()
     }
 
@@ -148,7 +155,11 @@ impl Trained {
             return Err(Error::Shape { what, expected, found });
         };
         let all: Vec<usize> = (0..rows.n_rows()).collect();
-        let block = Block { features: rows.features(), rows: &all, near: None };
+        let near = self.neighbourhood()?;
+        let needed = near.as_ref().filter(|_| member.model().needs_nearest());
+        let nearest = needed.map(|near| near.nearest(&rows)).transpose()?;
+        let features = rows.features();
+        let block = Block { features, rows: &all, near: None, nearest: nearest.as_ref() };
         let scores = member.model().score(&block);
         let of_row = |row: usize| {
             let evidence = member.model().evidence(&scores, row);
@@ -174,7 +185,9 @@ impl Trained {
             && self.standardizer.deviations().len() == n_features
             && self.ensemble.n_labels() == n_labels
             && self.train.as_ref().is_none_or(train_fits)
-            && self.ensemble.is_sound(n_train, |model| model.is_sound(n_labels, n_features))
+            && self
+                .ensemble
+                .is_sound(n_train, |model| model.is_sound(n_labels, n_features, n_train))
     }
 
     fn neighbourhood(&self) -> Result<Option<Neighbourhood<'_>>> {

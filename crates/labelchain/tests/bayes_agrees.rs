@@ -100,7 +100,7 @@ fn compare(data: &Dataset, labels: &BTreeMap<String, Vec<(usize, f64)>>) -> Coun
         let learner = NaiveBayes { preparation, likelihood: Likelihood::Weka };
         let model = learner.fit(&Prepared::as_is(&one), &fitting, Seed::new(1)).unwrap();
         let rows: Vec<usize> = theirs.iter().map(|(row, _)| *row).collect();
-        let block = Block { features: one.features(), rows: &rows, near: None };
+        let block = Block { features: one.features(), rows: &rows, near: None, nearest: None };
         let scores = model.score(&block);
         let limits = far_above(&one.select(&fitting));
         for (at, &(row, theirs)) in theirs.iter().enumerate() {

@@ -51,7 +51,12 @@ fn decisions(likelihood: Likelihood, train: &Prepared, queries: &Dataset) -> Vec
     let learner = NaiveBayes { preparation, likelihood };
     let model = learner.fit(train, &rows, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
-    let scores = model.score(&Block { features: queries.features(), rows: &rows, near: None });
+    let scores = model.score(&Block {
+        features: queries.features(),
+        rows: &rows,
+        near: None,
+        nearest: None,
+    });
     let mut decisions = Vec::new();
     for row in rows {
         let evidence = model.evidence(&scores, row);

@@ -4,16 +4,98 @@
 use std::path::{Path, PathBuf};
 
 use labelchain::chain::{Chain, Order, Retrained};
-use labelchain::data::{Dataset, LabelId, LabelNetwork, ReadOptions, parse, read};
+use labelchain::data::{AttributeKind, Dataset, LabelId, LabelNetwork, ReadOptions, parse, read};
+use labelchain::error::Result;
 use labelchain::learner::{Block, Predictor as _};
-use labelchain::model::{ChainLearner as _, Likelihood, NaiveBayes};
-use labelchain::prepare::{Preparation, Prepared, Undersampling};
+use labelchain::model::{
+    BinaryLearner, BinaryModel, ChainLearner, ChainModel, Likelihood, NaiveBayes, NaiveBayesModel,
+    NearestNeighbours, NearestNeighboursModel,
+};
+use labelchain::neighbourhood::Neighbourhood;
+use labelchain::prepare::{Cfs, LabelView, Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
 const LIKELIHOODS: [Likelihood; 3] = [Likelihood::Auto, Likelihood::Gaussian, Likelihood::Weka];
 
+/// The rows and features each label learned from.
+trait Views {
+    fn views(&self) -> &[LabelView];
+}
+
+impl Views for NaiveBayesModel {
+    fn views(&self) -> &[LabelView] {
+        self.views()
+    }
+}
+
+impl Views for NearestNeighboursModel {
+    fn views(&self) -> &[LabelView] {
+        self.views()
+    }
+}
+
+/// R nearest rows by the definition: every distance, a full sort, a count. Labels are columns.
+struct BruteForce(usize);
+
+struct Stored {
+    neighbours: usize,
+    data: Dataset,
+}
+
+impl BinaryLearner for BruteForce {
+    type Model = Stored;
+
+    fn fit_binary(&self, train: &Dataset) -> Result<Stored> {
+        Ok(Stored { neighbours: self.0, data: train.clone() })
+    }
+}
+
+impl Stored {
+    fn distance(&self, features: &labelchain::data::Matrix, query: usize, row: usize) -> f64 {
+        let term = |column: usize| {
+            let (x, v) = (features.get(query, column), self.data.features().get(row, column));
+            match &self.data.attributes()[column].kind {
+                AttributeKind::Numeric if x.is_nan() || v.is_nan() => 2.0,
+                AttributeKind::Numeric => (x - v).powi(2),
+                AttributeKind::Nominal(_) if x == v => 0.0,
+                AttributeKind::Nominal(_) => 1.0,
+            }
+        };
+        (0..self.data.n_features()).map(term).sum()
+    }
+}
+
+impl BinaryModel for Stored {
+    fn supports(&self, block: &Block) -> Vec<f64> {
+        let support = |&query: &usize| {
+            let mut rows: Vec<usize> = (0..self.data.n_rows()).collect();
+            let distances: Vec<f64> =
+                rows.iter().map(|&row| self.distance(block.features, query, row)).collect();
+            rows.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+            rows.truncate(self.neighbours);
+            let carries = |row: &&usize| self.data.labels().get(**row, LabelId(0));
+            2.0 * rows.iter().filter(carries).count() as f64 - rows.len() as f64
+        };
+        block.rows.iter().map(support).collect()
+    }
+}
+
 /// Fits on the first two thirds of the rows and compares every answer for the rest.
-fn compare(data: &Dataset, learner: &NaiveBayes, orders: &[Order]) {
+fn compare<L>(data: &Dataset, learner: &L, orders: &[Order])
+where
+    L: ChainLearner<Model: Views> + BinaryLearner,
+{
+    compare_with(data, learner, learner, orders);
+}
+
+fn compare_nearest(data: &Dataset, learner: &NearestNeighbours, orders: &[Order]) {
+    compare_with(data, learner, &BruteForce(learner.neighbours), orders);
+}
+
+fn compare_with<L>(data: &Dataset, learner: &L, judge: &impl BinaryLearner, orders: &[Order])
+where
+    L: ChainLearner<Model: Views>,
+{
     let train = Prepared::new(data).unwrap();
     let n_fitted = data.n_rows() * 2 / 3;
     let fitting: Vec<usize> = (0..n_fitted).collect();
@@ -21,14 +103,17 @@ fn compare(data: &Dataset, learner: &NaiveBayes, orders: &[Order]) {
     let rest: Vec<usize> = (n_fitted..data.n_rows()).collect();
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
+    let near = Neighbourhood::of(train.data()).unwrap();
+    let nearest = model.needs_nearest().then(|| near.nearest(&queries).unwrap());
     let views = model.views().to_vec();
     let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };
     let mut relevant = 0;
     for order in orders {
         chain.policy = order.clone();
-        let block = Block { features: queries.features(), rows: &rows, near: None };
+        let features = queries.features();
+        let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let walked = chain.predict_block(&block);
-        let retrained = Retrained::fit(learner, &train, &views, order.clone()).unwrap();
+        let retrained = Retrained::fit(judge, &train, &views, order.clone()).unwrap();
         assert_eq!(walked, retrained.predict(&queries).unwrap(), "order {order}");
         relevant += walked.counts().iter().sum::<usize>();
     }
@@ -121,19 +206,108 @@ fn sparse_rows_too() {
     }
 }
 
+/// A set of numbers and dependent labels.
+fn network(n_rows: usize, n_labels: usize, seed: u64) -> Dataset {
+    let network = LabelNetwork { n_rows, n_labels, n_features: 6, ..LabelNetwork::default() };
+    network.generate("network", Seed::new(seed)).unwrap()
+}
+
+fn random_orders(n_orders: usize, n_labels: usize) -> Vec<Order> {
+    let seed = Seed::new(1);
+    (0..n_orders).map(|at| Order::random(n_labels, seed.child("order", at))).collect()
+}
+
+fn nearest(neighbours: usize) -> NearestNeighbours {
+    NearestNeighbours { neighbours, ..NearestNeighbours::default() }
+}
+
 #[test]
-fn two_hundred_random_orders_of_fourteen_on_yeast() {
+fn neighbours_in_every_order_of_four_labels() {
+    let undersampling = Undersampling::new(Some(5.0)).unwrap();
+    for selection in [None, Some(Cfs::default())] {
+        let preparation = Preparation { undersampling, selection };
+        for neighbours in [1, 3, 4, 5] {
+            let learner = NearestNeighbours { neighbours, preparation };
+            compare_nearest(&mixed(), &learner, &every_order_of_four());
+            compare_nearest(&network(200, 4, 2), &learner, &every_order_of_four());
+        }
+    }
+}
+
+#[test]
+fn neighbours_in_fifty_random_orders_of_ten() {
+    for neighbours in [1, 5, 11] {
+        compare_nearest(&network(300, 10, 3), &nearest(neighbours), &random_orders(50, 10));
+    }
+}
+
+#[test]
+fn neighbours_at_equal_distances_and_repeated_rows() {
+    let mut same = String::from("@relation 't: -C -4'\n@attribute x numeric\n");
+    "abcd".chars().for_each(|label| same += &format!("@attribute {label} {{0,1}}\n"));
+    same += "@data\n";
+    let mut few = same.clone();
+    let mut rng = Seed::new(3).rng();
+    for row in 0..90 {
+        let mut label = || u8::from(rng.chance(0.5));
+        let labels = format!("{},{},{},{}\n", label(), label(), label(), label());
+        same += &format!("7,{labels}");
+        few += &format!("{},{labels}", row % 3);
+    }
+    for text in [same, few] {
+        let reading = parse("t.arff".as_ref(), text.as_bytes(), &ReadOptions::default()).unwrap();
+        let data = reading.into_rows().unwrap();
+        // Also more than there are rows: then all of them vote.
+        for neighbours in [1, 2, 5, 1000] {
+            compare_nearest(&data, &nearest(neighbours), &every_order_of_four());
+        }
+    }
+}
+
+#[test]
+fn neighbours_of_sparse_flags() {
+    let mut rng = Seed::new(8).rng();
+    let mut text = String::from("@relation 's: -C -4'\n");
+    (0..20).for_each(|m| text += &format!("@attribute f{m} {{0,1}}\n"));
+    "abcd".chars().for_each(|label| text += &format!("@attribute {label} {{0,1}}\n"));
+    text += "@data\n";
+    for _ in 0..150 {
+        let labels: Vec<bool> = (0..4).map(|_| rng.chance(0.4)).collect();
+        let flag = |m: &usize| if labels[m % 4] { 0.5 } else { 0.1 };
+        let flags: Vec<usize> = (0..20).filter(|m| rng.chance(flag(m))).collect();
+        let relevant = (0..4).filter(|&label| labels[label]).map(|label| 20 + label);
+        let cells: Vec<String> =
+            flags.into_iter().chain(relevant).map(|at| format!("{at} 1")).collect();
+        text += &format!("{{{}}}\n", cells.join(","));
+    }
+    let reading = parse("s.arff".as_ref(), text.as_bytes(), &ReadOptions::default()).unwrap();
+    compare_nearest(&reading.into_rows().unwrap(), &nearest(3), &every_order_of_four());
+}
+
+fn yeast() -> Option<Dataset> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
     let path = directory.join("yeast.arff.gz");
     if !path.exists() {
         eprintln!("skipped: no yeast at hand");
-        return;
+        return None;
     }
     let yeast = read(&path, &ReadOptions::default()).unwrap().into_rows().unwrap();
-    let first: Vec<usize> = (0..600).collect();
-    let yeast = yeast.select(&first);
-    let orders: Vec<Order> =
-        (0..200).map(|at| Order::random(14, Seed::new(1).child("order", at))).collect();
-    compare(&yeast, &NaiveBayes::default(), &orders);
+    Some(yeast.select(&(0..600).collect::<Vec<_>>()))
+}
+
+#[test]
+fn two_hundred_random_orders_of_fourteen_on_yeast() {
+    let Some(yeast) = yeast() else { return };
+    compare(&yeast, &NaiveBayes::default(), &random_orders(200, 14));
+}
+
+#[test]
+fn neighbours_in_two_hundred_random_orders_on_yeast() {
+    let Some(yeast) = yeast() else { return };
+    compare_nearest(
+        &yeast.select(&(0..240).collect::<Vec<_>>()),
+        &nearest(5),
+        &random_orders(200, 14),
+    );
 }

@@ -22,7 +22,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
 
-    /// Methods to compare: dynamic-nb, ecc-nb, br-nb
+    /// Methods to compare: dynamic, ecc or br, each with -nb or -knn
     #[arg(
         short,
         long,

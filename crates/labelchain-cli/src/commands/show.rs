@@ -6,7 +6,7 @@ use clap::Args;
 use labelchain::chain::Order;
 use labelchain::data::Attribute;
 use labelchain::ensemble::Member;
-use labelchain::model::{Likelihood, NaiveBayesModel};
+use labelchain::model::{BaseModel, Likelihood};
 use labelchain::prepare::LabelView;
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn json(model: &Trained) -> Value {
         Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
     };
     let view = |view: &LabelView| json!({"rows": view.rows, "features": view.features});
-    let member = |member: &Member<NaiveBayesModel>| {
+    let member = |member: &Member<BaseModel>| {
         json!({
             "fitting_rows": member.fitting,
             "validation_rows": member.validation,
@@ -69,7 +69,7 @@ fn json(model: &Trained) -> Value {
             "deviation": model.standardizer().deviations(),
         },
         "decay": model.decay(),
-        "neighbours": null,
+        "neighbours": model.neighbours(),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
 }
@@ -85,6 +85,7 @@ fn settings(model: &Trained) -> Value {
         "sample": settings.sampling.sample,
         "fit_share": settings.sampling.fit_share,
         "decay": settings.decay.map_or(json!("auto"), |decay| json!(decay)),
+        "neighbours": settings.neighbours.map_or(json!("auto"), |neighbours| json!(neighbours)),
         "max_imbalance": settings.max_imbalance,
         "selection": if settings.max_features.is_some() { "cfs" } else { "none" },
         "max_features": settings.max_features,
@@ -128,6 +129,14 @@ fn text(model: &Trained) -> String {
                 (None, _) => "none: orders do not depend on the row".into(),
                 (Some(decay), Some(_)) => format!("{decay}, as set"),
                 (Some(decay), None) => format!("{decay}, tuned"),
+            },
+        ),
+        (
+            "neighbours (R)",
+            match (model.neighbours(), settings.neighbours) {
+                (None, _) => "none: no row votes on another".into(),
+                (Some(neighbours), Some(_)) => format!("{neighbours}, as set"),
+                (Some(neighbours), None) => format!("{neighbours}, tuned"),
             },
         ),
         ("largest imbalance", or_none(settings.max_imbalance.map(|most| most.to_string()))),

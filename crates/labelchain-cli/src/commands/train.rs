@@ -16,7 +16,7 @@ pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
 
-    /// The method: dynamic-nb, ecc-nb or br-nb
+    /// The method: dynamic, ecc or br, then -nb or -knn
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb")]
     method: Method,
 

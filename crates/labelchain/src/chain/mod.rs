@@ -104,17 +104,23 @@ pub struct Independent<M> {
     pub model: M,
 }
 
-impl<M: ChainModel> Predictor for Independent<M> {
-    fn predict_block(&self, block: &Block) -> LabelMatrix {
-        let scores = self.model.score(block);
-        let mut answers = LabelMatrix::empty(block.n_rows(), self.model.n_labels());
-        for row in 0..block.n_rows() {
-            let evidence = self.model.evidence(&scores, row);
+impl<M: ChainModel> Independent<M> {
+    /// Decides every row of a block whose scores are known.
+    pub fn answer(&self, scores: &M::Scores, n_rows: usize) -> LabelMatrix {
+        let mut answers = LabelMatrix::empty(n_rows, self.model.n_labels());
+        for row in 0..n_rows {
+            let evidence = self.model.evidence(scores, row);
             for label in answers.ids() {
                 answers.set(row, label, evidence.support(label) > 0.0);
             }
         }
         answers
+    }
+}
+
+impl<M: ChainModel> Predictor for Independent<M> {
+    fn predict_block(&self, block: &Block) -> LabelMatrix {
+        self.answer(&self.model.score(block), block.n_rows())
     }
 
     fn trace_block(&self, block: &Block) -> Vec<Trace> {

@@ -72,7 +72,7 @@ impl<B: BinaryLearner> Retrained<B> {
         for link in &self.links {
             let inputs = Inputs { data: rows, zero: &self.zero, features: &link.features };
             let (_, features) = inputs.extended(&all, &link.before, &decided);
-            let block = Block { features: &features, rows: &all, near: None };
+            let block = Block { features: &features, rows: &all, near: None, nearest: None };
             for (row, support) in link.model.supports(&block).into_iter().enumerate() {
                 decided.set(row, link.label, support > 0.0);
             }

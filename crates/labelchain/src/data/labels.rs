@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct LabelId(pub usize);
 
 /// The relevant labels of many rows: one bit a cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelMatrix {
     n_rows: usize,
     n_labels: usize,
@@ -96,6 +96,21 @@ impl LabelMatrix {
         chosen.words = rows.iter().flat_map(|&row| self.row(row)).copied().collect();
         chosen.n_rows = rows.len();
         chosen
+    }
+
+    /// Whether it is a table of so many rows and labels, as it is unless it comes from a file.
+    pub(crate) fn is_sound(&self, n_rows: usize, n_labels: usize) -> bool {
+        let beyond = match n_labels % 64 {
+            0 => 0,
+            rest => u64::MAX << rest,
+        };
+        (self.n_rows, self.n_labels) == (n_rows, n_labels)
+            && self.words_per_row == n_labels.div_ceil(64)
+            && n_rows.checked_mul(self.words_per_row) == Some(self.words.len())
+            && self
+                .words
+                .chunks(self.words_per_row.max(1))
+                .all(|row| row.last().is_none_or(|word| word & beyond == 0))
     }
 
     /// Bytes held.

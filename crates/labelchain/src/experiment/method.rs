@@ -1,5 +1,7 @@
 //! The closed list of methods, and what can be set about them.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
 use crate::data::Dataset;
-use crate::ensemble::{Ensemble, Sampling, Strategy, tune_decay};
+use crate::ensemble::{Candidate, Ensemble, Sampling, Strategy, tune_decay, tune_neighbours};
 use crate::error::{Error, Result};
-use crate::model::{Likelihood, NaiveBayes, NaiveBayesModel};
+use crate::model::{Base, BaseModel, Likelihood, NaiveBayes, NearestNeighbours};
 use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
 use crate::seed::Seed;
 
@@ -38,6 +40,8 @@ pub enum StrategyName {
 pub enum BaseName {
     /// `nb`: naive Bayes.
     Nb,
+    /// `knn`: nearest neighbours.
+    Knn,
 }
 
 impl fmt::Display for Method {
@@ -49,6 +53,7 @@ impl fmt::Display for Method {
         };
         let base = match self.base {
             BaseName::Nb => "nb",
+            BaseName::Knn => "knn",
         };
         write!(f, "{strategy}-{base}")
     }
@@ -61,7 +66,7 @@ impl FromStr for Method {
         let refuse = || Error::Setting {
             name: "method",
             value: format!("{text:?}"),
-            accepted: "a strategy and a base: dynamic-nb, ecc-nb or br-nb",
+            accepted: "a strategy (dynamic, ecc, br) and a base (nb, knn), such as dynamic-nb",
         };
         let (strategy, base) = text.rsplit_once('-').ok_or_else(refuse)?;
         let strategy = match strategy {
@@ -70,10 +75,12 @@ impl FromStr for Method {
             "br" => StrategyName::Br,
             _ => return Err(refuse()),
         };
-        match base {
-            "nb" => Ok(Method { strategy, base: BaseName::Nb }),
-            _ => Err(refuse()),
-        }
+        let base = match base {
+            "nb" => BaseName::Nb,
+            "knn" => BaseName::Knn,
+            _ => return Err(refuse()),
+        };
+        Ok(Method { strategy, base })
     }
 }
 
@@ -84,6 +91,8 @@ pub struct Settings {
     pub sampling: Sampling,
     /// β of `dynamic`; tuned if none.
     pub decay: Option<f64>,
+    /// R of `knn`; tuned if none.
+    pub neighbours: Option<usize>,
     /// Majority rows kept per minority row; all if none.
     pub max_imbalance: Option<f64>,
     /// Inputs kept of those that CFS selects; no selection if none.
@@ -99,6 +108,7 @@ impl Default for Settings {
         Settings {
             sampling: Sampling::default(),
             decay: None,
+            neighbours: None,
             max_imbalance: Some(20.0),
             max_features: Some(300),
             likelihood: Likelihood::Auto,
@@ -108,22 +118,23 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn naive_bayes(&self) -> Result<NaiveBayes> {
-        let preparation = Preparation {
+    fn preparation(&self) -> Result<Preparation> {
+        Ok(Preparation {
             undersampling: Undersampling::new(self.max_imbalance)?,
             selection: self.max_features.map(|max_features| Cfs { max_features }),
-        };
-        Ok(NaiveBayes { preparation, likelihood: self.likelihood })
+        })
     }
 }
 
-/// A fitted ensemble, and the β it was given or found.
+/// A fitted ensemble, and the β and R it was given or found.
 pub(crate) struct Fitted {
-    pub(crate) ensemble: Ensemble<NaiveBayesModel>,
+    pub(crate) ensemble: Ensemble<BaseModel>,
     pub(crate) decay: Option<f64>,
+    pub(crate) neighbours: Option<usize>,
 }
 
-/// Fits several methods on one training set: its members are trained once for all of them.
+/// Fits several methods on one training set: the members of a base are trained once for all of its
+/// methods.
 pub(crate) fn fit(
     methods: &[Method],
     settings: &Settings,
@@ -131,24 +142,71 @@ pub(crate) fn fit(
     prepared: &Prepared,
     seed: Seed,
 ) -> Result<Vec<Fitted>> {
-    let base = settings.naive_bayes()?;
-    let candidates = settings.sampling.candidates(&base, prepared, seed)?;
+    let fitting = Fitting { settings, train, prepared, seed };
+    let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
     let fit = |method: &Method| {
-        let (strategy, decay) = match method.strategy {
+        let base = match trained.entry(method.base) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(fitting.base(method.base)?),
+        };
+        fitting.ensemble(method.strategy, base)
+    };
+    methods.iter().map(fit).collect()
+}
+
+/// What the methods of one training set share.
+struct Fitting<'a> {
+    settings: &'a Settings,
+    train: &'a Dataset,
+    prepared: &'a Prepared,
+    seed: Seed,
+}
+
+/// A base, and the members that its methods share.
+struct TrainedBase {
+    base: Base,
+    neighbours: Option<usize>,
+    candidates: Vec<Candidate<BaseModel>>,
+}
+
+impl Fitting<'_> {
+    fn base(&self, name: BaseName) -> Result<TrainedBase> {
+        let Settings { sampling, likelihood, .. } = *self.settings;
+        let preparation = self.settings.preparation()?;
+        let (base, neighbours) = match name {
+            BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
+            BaseName::Knn => {
+                let knn = NearestNeighbours { preparation, ..NearestNeighbours::default() };
+                let neighbours = match self.settings.neighbours {
+                    Some(neighbours) => neighbours,
+                    None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,
+                };
+                (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
+            }
+        };
+        let candidates = sampling.candidates(&base, self.prepared, self.seed)?;
+        Ok(TrainedBase { base, neighbours, candidates })
+    }
+
+    fn ensemble(&self, strategy: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
+        let (strategy, decay) = match strategy {
             StrategyName::Br => (Strategy::BinaryRelevance, None),
-            StrategyName::Ecc => match &settings.order {
+            StrategyName::Ecc => match &self.settings.order {
                 Some(order) => (Strategy::GivenOrder(order.clone()), None),
                 None => (Strategy::RandomOrder, None),
             },
             StrategyName::Dynamic => {
-                let decay = match settings.decay {
+                let sampling = &self.settings.sampling;
+                let decay = match self.settings.decay {
                     Some(decay) => decay,
-                    None => tune_decay(&settings.sampling, &base, train, prepared, seed)?,
+                    None => {
+                        tune_decay(sampling, &trained.base, self.train, self.prepared, self.seed)?
+                    }
                 };
                 (Strategy::LocalF1 { decay }, Some(decay))
             }
         };
-        Ok(Fitted { ensemble: Ensemble::plan(&strategy, &candidates, prepared)?, decay })
-    };
-    methods.iter().map(fit).collect()
+        let ensemble = Ensemble::plan(&strategy, &trained.candidates, self.prepared)?;
+        Ok(Fitted { ensemble, decay, neighbours: trained.neighbours })
+    }
 }

@@ -4,7 +4,7 @@ use crate::data::{Dataset, LabelId};
 use crate::error::Result;
 use crate::learner::Block;
 use crate::model::{ChainLearner, ChainModel, Evidence, NaiveBayes, NaiveBayesModel};
-use crate::prepare::{Preparation, Prepared, Undersampling};
+use crate::prepare::{Preparation, Prepared};
 use crate::seed::Seed;
 
 /// Settings that can be fitted to one label.
@@ -27,8 +27,7 @@ impl BinaryLearner for NaiveBayes {
 
     fn fit_binary(&self, train: &Dataset) -> Result<NaiveBayesModel> {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
-        let nothing = Preparation { undersampling: Undersampling::new(None)?, selection: None };
-        let plain = NaiveBayes { preparation: nothing, likelihood: self.likelihood };
+        let plain = NaiveBayes { preparation: Preparation::none(), likelihood: self.likelihood };
         plain.fit(&Prepared::as_is(train), &rows, Seed::new(0))
     }
 }

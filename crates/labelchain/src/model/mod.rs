@@ -4,15 +4,20 @@
 //! computed once. What a decision about one label says of the others is kept apart, and is added
 //! when the decision is made. Naive Bayes multiplies one factor per attribute and a label not yet
 //! decided is a missing attribute, without a factor; so a walk in any order equals a chain trained
-//! in that order on the same rows (methods 1.3), and no order is needed, or can be named, here.
+//! in that order on the same rows (methods 1.3). Nearest neighbours add one square per attribute,
+//! and the same holds (methods 2). So no order is needed, or can be named, here.
 
+mod base;
 mod binary;
 mod density;
 mod moments;
 mod naive_bayes;
+mod nearest;
 
+pub use base::{Base, BaseModel};
 pub use binary::{BinaryLearner, BinaryModel};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
+pub use nearest::{NearestNeighbours, NearestNeighboursModel};
 
 use crate::data::LabelId;
 use crate::error::Result;
@@ -41,6 +46,11 @@ pub trait ChainModel: Send + Sync {
     /// How many labels.
     fn n_labels(&self) -> usize;
 
+    /// Whether scoring asks a block for its nearest training rows.
+    fn needs_nearest(&self) -> bool {
+        false
+    }
+
     /// Scores every label of every row, once.
     fn score(&self, block: &Block) -> Self::Scores;
 
@@ -57,6 +67,10 @@ impl<M: ChainModel> ChainModel for std::sync::Arc<M> {
 
     fn n_labels(&self) -> usize {
         (**self).n_labels()
+    }
+
+    fn needs_nearest(&self) -> bool {
+        (**self).needs_nearest()
     }
 
     fn score(&self, block: &Block) -> M::Scores {

@@ -30,6 +30,13 @@ impl Default for Preparation {
     }
 }
 
+impl Preparation {
+    /// All rows and all inputs.
+    pub fn none() -> Preparation {
+        Preparation { undersampling: Undersampling::none(), selection: None }
+    }
+}
+
 /// The rows and features one label learns from, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelView {

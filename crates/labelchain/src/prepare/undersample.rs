@@ -31,6 +31,11 @@ impl Undersampling {
         }
     }
 
+    /// Keeps all rows.
+    pub fn none() -> Undersampling {
+        Undersampling { max_imbalance: None }
+    }
+
     /// The maximum, if there is one.
     pub fn max_imbalance(&self) -> Option<f64> {
         self.max_imbalance

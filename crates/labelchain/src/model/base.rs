@@ -1,0 +1,146 @@
+//! The closed list of base models, as one model: what an ensemble of any method is made of.
+
+use serde::{Deserialize, Serialize};
+
+use super::naive_bayes::{Conditioned, LogOdds};
+use super::nearest::{Disagreement, Rankings};
+use super::{ChainLearner, ChainModel, Evidence};
+use super::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
+use crate::data::LabelId;
+use crate::error::Result;
+use crate::learner::Block;
+use crate::prepare::{LabelView, Prepared};
+use crate::seed::Seed;
+
+/// What can be trained.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Base {
+    /// Naive Bayes.
+    NaiveBayes(NaiveBayes),
+    /// Nearest neighbours.
+    NearestNeighbours(NearestNeighbours),
+}
+
+/// What was trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum BaseModel {
+    /// Naive Bayes.
+    NaiveBayes(NaiveBayesModel),
+    /// Nearest neighbours.
+    NearestNeighbours(NearestNeighboursModel),
+}
+
+/// The scores of either.
+pub enum BaseScores {
+    /// Naive Bayes.
+    NaiveBayes(LogOdds),
+    /// Nearest neighbours.
+    NearestNeighbours(Rankings),
+}
+
+/// The evidence of either.
+#[derive(Clone)]
+pub enum BaseEvidence<'m> {
+    /// Naive Bayes.
+    NaiveBayes(Conditioned<'m>),
+    /// Nearest neighbours.
+    NearestNeighbours(Disagreement<'m>),
+    /// A model that was handed the scores of another.
+    Nothing,
+}
+
+impl ChainLearner for Base {
+    type Model = BaseModel;
+
+    fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<BaseModel> {
+        match self {
+            Base::NaiveBayes(base) => base.fit(train, rows, seed).map(BaseModel::NaiveBayes),
+            Base::NearestNeighbours(base) => {
+                base.fit(train, rows, seed).map(BaseModel::NearestNeighbours)
+            }
+        }
+    }
+}
+
+impl BaseModel {
+    /// The rows and features each label learned from.
+    pub fn views(&self) -> &[LabelView] {
+        match self {
+            BaseModel::NaiveBayes(model) => model.views(),
+            BaseModel::NearestNeighbours(model) => model.views(),
+        }
+    }
+
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(crate) fn is_sound(
+        &self,
+        n_labels: usize,
+        n_features: usize,
+        n_train: Option<usize>,
+    ) -> bool {
+        match self {
+            BaseModel::NaiveBayes(model) => model.is_sound(n_labels, n_features),
+            BaseModel::NearestNeighbours(model) => {
+                n_train.is_some_and(|n_train| model.is_sound(n_labels, n_features, n_train))
+            }
+        }
+    }
+}
+
+impl ChainModel for BaseModel {
+    type Scores = BaseScores;
+    type Evidence<'m> = BaseEvidence<'m>;
+
+    fn n_labels(&self) -> usize {
+        match self {
+            BaseModel::NaiveBayes(model) => model.n_labels(),
+            BaseModel::NearestNeighbours(model) => model.n_labels(),
+        }
+    }
+
+    fn needs_nearest(&self) -> bool {
+        match self {
+            BaseModel::NaiveBayes(model) => model.needs_nearest(),
+            BaseModel::NearestNeighbours(model) => model.needs_nearest(),
+        }
+    }
+
+    fn score(&self, block: &Block) -> BaseScores {
+        match self {
+            BaseModel::NaiveBayes(model) => BaseScores::NaiveBayes(model.score(block)),
+            BaseModel::NearestNeighbours(model) => {
+                BaseScores::NearestNeighbours(model.score(block))
+            }
+        }
+    }
+
+    fn evidence<'m>(&'m self, scores: &'m BaseScores, row: usize) -> BaseEvidence<'m> {
+        match (self, scores) {
+            (BaseModel::NaiveBayes(model), BaseScores::NaiveBayes(scores)) => {
+                BaseEvidence::NaiveBayes(model.evidence(scores, row))
+            }
+            (BaseModel::NearestNeighbours(model), BaseScores::NearestNeighbours(scores)) => {
+                BaseEvidence::NearestNeighbours(model.evidence(scores, row))
+            }
+            _ => BaseEvidence::Nothing,
+        }
+    }
+}
+
+impl Evidence for BaseEvidence<'_> {
+    fn support(&self, label: LabelId) -> f64 {
+        match self {
+            BaseEvidence::NaiveBayes(evidence) => evidence.support(label),
+            BaseEvidence::NearestNeighbours(evidence) => evidence.support(label),
+            BaseEvidence::Nothing => 0.0,
+        }
+    }
+
+    fn observe(&mut self, label: LabelId, relevant: bool) {
+        match self {
+            BaseEvidence::NaiveBayes(evidence) => evidence.observe(label, relevant),
+            BaseEvidence::NearestNeighbours(evidence) => evidence.observe(label, relevant),
+            BaseEvidence::Nothing => {}
+        }
+    }
+}
