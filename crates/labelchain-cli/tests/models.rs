@@ -137,7 +137,7 @@ fn csv(rows: &[Vec<String>], columns: &[&str]) -> String {
 fn a_model_is_trained_shown_asked_and_explained() {
     let place = Place::trained("dynamic-nb");
     let shown = place.json(&["show", "m.labelchain", "--json"]);
-    assert_eq!(shown["format"], 1);
+    assert_eq!(shown["format"], 2);
     assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&shown["method"], &shown["seed"]), (&json!("dynamic-nb"), &json!(1)));
     assert_eq!(shown["labels"], json!(["calm", "sad", "wild"]));
@@ -181,6 +181,27 @@ fn a_model_is_trained_shown_asked_and_explained() {
     }
     let page = place.ok(&["explain", "m.labelchain", "new.csv", "--row", "0", "--member", "4"]);
     assert!(page.contains("\nMember 4, "), "{page}");
+}
+
+#[test]
+fn neighbours_are_tuned_or_given_and_shown() {
+    let place = Place::trained("dynamic-knn");
+    let shown = place.json(&["show", "m.labelchain", "--json"]);
+    assert_eq!(shown["settings"]["neighbours"], "auto");
+    assert!([1, 3, 5, 7, 9, 11].contains(&shown["neighbours"].as_u64().unwrap()), "{shown}");
+    assert!(place.ok(&["show", "m.labelchain"]).contains("neighbours (R)"));
+    place.ok(&["explain", "m.labelchain", "new.csv", "--row", "3"]);
+
+    let train = ["train", "train.csv", "--labels", "calm,sad,wild", "-m", "ecc-knn", "-o", "g"];
+    place.ok(&[&train[..], &["--neighbours", "7", "--select", "none"]].concat());
+    assert_eq!(place.json(&["show", "g", "--json"])["neighbours"], 7);
+    let why = place.json(&["explain", "g", "new.csv", "--row", "3", "--json"]);
+    assert!(why["members"][0]["support"][0].is_number(), "{why}");
+    // More than there are rows: all of them vote, and the common answer wins everywhere.
+    place.ok(&[&train[..], &["--neighbours", "100000", "--select", "none"]].concat());
+    let answers = place.ok(&["predict", "g", "new.csv"]);
+    assert!(answers.lines().skip(2).all(|line| Some(line) == answers.lines().nth(1)), "{answers}");
+    place.refused(&[&train[..], &["--neighbours", "0"]].concat(), 2, &["neighbours is 0"]);
 }
 
 #[test]
@@ -374,7 +395,7 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
 
 #[test]
 fn the_same_bytes_again_whatever_the_threads() {
-    for method in ["dynamic-nb", "ecc-nb", "br-nb"] {
+    for method in ["dynamic-nb", "ecc-nb", "br-nb", "dynamic-knn", "ecc-knn", "br-knn"] {
         let place = Place::trained(method);
         let run = |name: &str, threads: &str| {
             let model = format!("{name}.labelchain");
@@ -438,7 +459,7 @@ fn the_smallest_data_is_data() {
         assert_eq!(answers.lines().collect::<Vec<_>>(), truth, "{name}");
         place.ok(&["explain", "m", name, "--row", "0"]);
     }
-    for method in ["dynamic-nb", "ecc-nb", "br-nb"] {
+    for method in ["dynamic-nb", "ecc-nb", "br-nb", "dynamic-knn", "ecc-knn", "br-knn"] {
         // More members than rows: each draws its own.
         place.ok(&[
             "train",
@@ -539,6 +560,10 @@ fn predictions_can_be_rederived() {
         ("csv", "dynamic-nb", "auto", "none"),
         ("csv", "ecc-nb", "weka", "none"),
         ("csv", "br-nb", "auto", "cfs"),
+        ("csv", "dynamic-knn", "auto", "none"),
+        ("csv", "dynamic-knn", "auto", "cfs"),
+        ("csv", "ecc-knn", "auto", "cfs"),
+        ("csv", "br-knn", "auto", "none"),
         ("arff", "dynamic-nb", "weka", "none"),
         ("arff", "dynamic-nb", "auto", "none"),
     ] {

@@ -1,4 +1,4 @@
-"""Re-derives every prediction of a naive Bayes model from its description and the data alone.
+"""Re-derives every prediction of a model from its description and the data alone.
 
     rederive.py TRAIN.csv ROWS.csv SHOW.json EXPLAIN.jsonl
 
@@ -157,6 +157,33 @@ class Label:
                     sums[y] += log
         return sums
 
+    def support(self, x, decided):
+        """Log-odds given the inputs and the labels decided before, as {label: value}."""
+        no, yes = self.evidence(x)
+        for other, value in decided.items():
+            no += self.given[other][value][0]
+            yes += self.given[other][value][1]
+        return yes - no
+
+
+class Neighbours:
+    """The rows that vote on one label of one member."""
+
+    def __init__(self, label, view, inputs, truth, features, n):
+        self.label, self.rows, self.truth, self.n = label, view["rows"], truth, n
+        self.columns = view["features"]
+        self.features = [features[at] for at in self.columns]
+        self.inputs = {row: [inputs[row][at] for at in self.columns] for row in self.rows}
+
+    def support(self, x, decided):
+        x = [x[at] for at in self.columns]
+        extended = []
+        for row in self.rows:
+            apart = sum(self.truth[row][other] != value for other, value in decided.items())
+            extended.append((squared_distance(x, self.inputs[row], self.features) + apart, row))
+        votes = [self.truth[row][self.label] for _, row in sorted(extended)[: self.n]]
+        return math.log(votes.count(1) + 1) - math.log(votes.count(0) + 1)
+
 
 def squared_distance(a, b, features):
     total = 0.0
@@ -185,10 +212,11 @@ def f1(odds):
 class Member:
     def __init__(self, said, model, inputs, truth):
         self.features, self.decay, self.order = model["features"], model["decay"], said["order"]
-        likelihood = model["settings"]["likelihood"]
+        knn = model["method"].endswith("-knn")
+        learn, how = (Neighbours, model["neighbours"]) if knn else (Label, model["settings"]["likelihood"])
         self.inputs = inputs
         self.labels = [
-            Label(label, view, inputs, truth, self.features, likelihood)
+            learn(label, view, inputs, truth, self.features, how)
             for label, view in enumerate(said["by_label"])
         ]
         # Of the validation rows: where binary relevance was right that a label is there (hits), and
@@ -197,8 +225,7 @@ class Member:
         self.errors = [[] for _ in self.labels]
         for row in said["validation_rows"]:
             for at, label in enumerate(self.labels):
-                no, yes = label.evidence(inputs[row])
-                told = int(yes > no)
+                told = int(label.support(inputs[row], {}) > 0)
                 if told and truth[row][at]:
                     self.hits[at].append(row)
                 elif told != truth[row][at]:
@@ -226,17 +253,13 @@ class Member:
         else:
             equal(f"{where}, local F1", None, said["local_f1"])
         equal(f"{where}, order", order, said["order"])
-        sums = [label.evidence(x) for label in self.labels]
-        decisions = [0] * n
-        steps = list(range(n)) if order is None else order
-        for place, at in enumerate(steps):
-            no, yes = sums[at]
-            close(f"{where}, support of label {at}", yes - no, said["support"][at])
-            decisions[at] = int(yes > no)
+        decisions, decided = [0] * n, {}
+        for at in list(range(n)) if order is None else order:
+            support = self.labels[at].support(x, decided)
+            close(f"{where}, support of label {at}", support, said["support"][at])
+            decisions[at] = int(support > 0)
             if order is not None:
-                for later in order[place + 1 :]:
-                    for y in (0, 1):
-                        sums[later][y] += self.labels[later].given[at][decisions[at]][y]
+                decided[at] = decisions[at]
         equal(f"{where}, decisions", decisions, said["decisions"])
         return decisions
 
@@ -272,7 +295,7 @@ def main():
     with open(explain_path) as file:
         explained = [json.loads(line) for line in file]
     method, base = model["method"].rsplit("-", 1)
-    if base != "nb" or method not in ("dynamic", "ecc", "br"):
+    if base not in ("nb", "knn") or method not in ("dynamic", "ecc", "br"):
         fail(f"cannot re-derive {model['method']}")
     features, labels = model["features"], model["labels"]
     inputs, truth = read(train_path, features, labels)

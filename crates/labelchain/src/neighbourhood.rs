@@ -38,15 +38,47 @@ impl Ord for Ranked {
     }
 }
 
-/// Training rows from the nearest to the farthest.
-pub type Ranking = Arc<[Ranked]>;
+/// Training rows from the nearest to the farthest; the far ones are sorted when somebody gets there.
+pub struct Ranking {
+    near: Vec<Ranked>,
+    far: Vec<Ranked>,
+    far_sorted: OnceLock<Vec<Ranked>>,
+}
+
+/// Rows that are sorted at once.
+const NEAR: usize = 128;
+
+impl Ranking {
+    fn new(distances: &[f64]) -> Ranking {
+        let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
+        let mut near: Vec<Ranked> = distances.iter().enumerate().map(ranked).collect();
+        let mut far = Vec::new();
+        if near.len() > NEAR {
+            near.select_nth_unstable(NEAR);
+            far = near.split_off(NEAR);
+        }
+        near.sort_unstable();
+        Ranking { near, far, far_sorted: OnceLock::new() }
+    }
+
+    /// The nearest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Ranked> {
+        let sorted = || {
+            let mut far = self.far.clone();
+            far.sort_unstable();
+            far
+        };
+        let far = std::iter::once_with(move || self.far_sorted.get_or_init(sorted));
+        self.near.iter().chain(far.flatten())
+    }
+}
 
 /// A ranking of the training rows for each row of a block.
 pub struct Nearest<'a> {
     /// Where the training rows are.
     pub train: &'a Neighbourhood<'a>,
     /// By row of the block.
-    pub rankings: Vec<Ranking>,
+    pub rankings: Vec<Arc<Ranking>>,
 }
 
 impl Nearest<'_> {
@@ -107,18 +139,20 @@ impl Neighbourhood<'_> {
         Ok(Nearest { train: self, rankings: self.rankings(queries)? })
     }
 
-    fn rankings(&self, queries: &Dataset) -> Result<Vec<Ranking>> {
+    fn rankings(&self, queries: &Dataset) -> Result<Vec<Arc<Ranking>>> {
         if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.features, queries.features()) {
             let lanes = self.lanes.get_or_init(|| {
                 let all: Vec<usize> = (0..self.n_rows()).collect();
                 self.lanes(&all, &(0..self.attributes.len()).collect::<Vec<_>>())
             });
-            let ranking = |query| ranked(&lanes.distances(queries.features(), query));
+            let cells = |query| lanes.cells(queries.features(), query);
+            let ranking = |query| Arc::new(Ranking::new(&lanes.distances(&cells(query))));
             return Ok((0..queries.n_rows()).into_par_iter().map(ranking).collect());
         }
         let distances = self.distances(queries)?;
         let distances_of = |query| &distances[query * self.n_rows()..(query + 1) * self.n_rows()];
-        Ok((0..queries.n_rows()).into_par_iter().map(|query| ranked(distances_of(query))).collect())
+        let ranking = |query| Arc::new(Ranking::new(distances_of(query)));
+        Ok((0..queries.n_rows()).into_par_iter().map(ranking).collect())
     }
 
     /// Lays out some rows and columns for distances term by term.
@@ -180,10 +214,15 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The squared distance of one row, standardized alike, to each of the rows.
-    pub fn distances(&self, features: &Matrix, row: usize) -> Vec<f64> {
-        let query: Vec<(f64, bool)> =
-            self.columns.iter().map(|&(at, nominal)| (features.get(row, at), nominal)).collect();
+    /// The cells of another row, standardized alike, that its distances need.
+    pub fn cells(&self, features: &Matrix, row: usize) -> Vec<f64> {
+        self.columns.iter().map(|&(column, _)| features.get(row, column)).collect()
+    }
+
+    /// The squared distance of a row with these cells to each of the rows.
+    pub fn distances(&self, cells: &[f64]) -> Vec<f64> {
+        let is_nominal = self.columns.iter().map(|&(_, is_nominal)| is_nominal);
+        let query: Vec<(f64, bool)> = cells.iter().copied().zip(is_nominal).collect();
         let mut distances = vec![0.0; self.n_rows];
         if !query.is_empty() {
             let groups = self.cells.chunks(query.len());
@@ -215,14 +254,6 @@ fn sums(query: &[(f64, bool)], cells: &[[f64; WIDTH]]) -> [f64; WIDTH] {
         }
     }
     sums
-}
-
-fn ranked(distances: &[f64]) -> Ranking {
-    let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
-    let mut ranking: Ranking = distances.iter().enumerate().map(ranked).collect();
-    // Just made, so nobody else has it.
-    Arc::get_mut(&mut ranking).into_iter().for_each(|ranking| ranking.sort_unstable());
-    ranking
 }
 
 impl Wide<'_> {

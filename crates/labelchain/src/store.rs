@@ -23,7 +23,7 @@ const HEADER: usize = 16 + 4 + 8 + 32;
 
 impl Trained {
     /// The format of model files that this version writes, and the only one it reads.
-    pub const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 2;
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
@@ -96,12 +96,19 @@ mod tests {
 
     #[test]
     fn a_model_reads_back_and_every_damage_is_refused() {
+        for method in ["dynamic-nb", "dynamic-knn", "ecc-knn"] {
+            check(method, Some(300));
+        }
+        check("br-knn", None);
+    }
+
+    fn check(method: &str, max_features: Option<usize>) {
         let network =
             LabelNetwork { n_rows: 40, n_labels: 3, n_features: 3, ..LabelNetwork::default() };
         let data = network.generate("t", Seed::new(1)).unwrap();
         let sampling = Sampling { n_members: 2, ..Sampling::default() };
-        let settings = Settings { sampling, decay: Some(1.0), ..Settings::default() };
-        let trained = Trained::fit(&data, "dynamic-nb".parse().unwrap(), &settings, 1).unwrap();
+        let settings = Settings { sampling, decay: Some(1.0), max_features, ..Settings::default() };
+        let trained = Trained::fit(&data, method.parse().unwrap(), &settings, 1).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("m.labelchain");
         trained.save(&path).unwrap();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::naive_bayes::{Conditioned, LogOdds};
-use super::nearest::{Disagreement, Rankings};
+use super::nearest::{Disagreement, Distances};
 use super::{ChainLearner, ChainModel, Evidence};
 use super::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
 use crate::data::LabelId;
@@ -35,7 +35,7 @@ pub enum BaseScores {
     /// Naive Bayes.
     NaiveBayes(LogOdds),
     /// Nearest neighbours.
-    NearestNeighbours(Rankings),
+    NearestNeighbours(Distances),
 }
 
 /// The evidence of either.
