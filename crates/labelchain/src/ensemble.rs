@@ -266,7 +266,7 @@ fn local_f1<M: ChainModel>(candidates: &[Candidate<M>], train: &Prepared) -> Res
     let nobody = LabelMatrix::empty(data.n_rows(), data.n_labels());
     let mut said = vec![nobody; candidates.len()];
     let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
-    let near = needs_nearest.then(|| Neighbourhood::new(data)).transpose()?;
+    let near = needs_nearest.then(|| Neighbourhood::of(data)).transpose()?;
     // Rankings come in blocks, and one of them serves all candidates.
     let step = if needs_nearest { BLOCK } else { data.n_rows().max(1) };
     for start in (0..data.n_rows()).step_by(step) {
@@ -327,7 +327,13 @@ impl<M: ChainModel> Member<M> {
     }
 
     fn trace_block(&self, block: &Block) -> Vec<Trace> {
-        self.predictor().trace_block(block)
+        let mut traces = self.predictor().trace_block(block);
+        if let (Walker::Local(chain), Some(near)) = (&self.walker, block.near) {
+            for (row, trace) in traces.iter_mut().enumerate() {
+                trace.weight = Some(chain.policy.weights(near, row, &self.validation));
+            }
+        }
+        traces
     }
 }
 
@@ -409,7 +415,7 @@ pub fn tune_decay<B: ChainLearner>(
             policy,
         };
         let chains: Vec<_> = candidates.into_iter().zip(policies).map(chain).collect();
-        votes_by_decay(&chains, tested, &Neighbourhood::new(fitted.data())?)
+        votes_by_decay(&chains, tested, &Neighbourhood::of(fitted.data())?)
     })?;
     Ok(DECAYS[best])
 }
@@ -428,7 +434,7 @@ pub fn tune_neighbours(
     let most = NearestNeighbours { neighbours: NEIGHBOURS[NEIGHBOURS.len() - 1], ..base.clone() };
     let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
         let candidates = sampling.candidates(&most, fitted, seed)?;
-        votes_by_neighbours(&candidates, tested, &Neighbourhood::new(fitted.data())?)
+        votes_by_neighbours(&candidates, tested, &Neighbourhood::of(fitted.data())?)
     })?;
     Ok(NEIGHBOURS[best])
 }

@@ -115,6 +115,9 @@ pub struct Trace {
     pub order: Option<Vec<LabelId>>,
     /// The quality of each label near the row, where the order follows from it.
     pub local_f1: Option<Vec<f64>>,
+    /// How much that quality rests on: the share of the neighbourhood, by membership, where the
+    /// label was there or was said to be.
+    pub weight: Option<Vec<f64>>,
     /// What was decided.
     pub decisions: Vec<bool>,
     /// log P(relevant) - log P(irrelevant) at the moment of the decision.
@@ -126,6 +129,7 @@ impl Trace {
         Trace {
             order: None,
             local_f1: None,
+            weight: None,
             decisions: vec![false; n_labels],
             support: vec![0.0; n_labels],
         }

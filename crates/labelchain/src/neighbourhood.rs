@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::data::{Attribute, AttributeKind, Dataset, Matrix};
+use crate::data::{Attribute, AttributeKind, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::one_hot;
 use crate::product::{times_transposed, vectorized};
@@ -91,7 +91,8 @@ impl Nearest<'_> {
 
 /// Standardized training rows, laid out for distances.
 pub struct Neighbourhood<'d> {
-    data: &'d Dataset,
+    attributes: &'d [Attribute],
+    features: &'d Matrix,
     /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
     /// apart; none where a cell is missing, and then no product will do.
     wide: Option<Wide<'d>>,
@@ -106,19 +107,25 @@ struct Wide<'d> {
 
 impl Neighbourhood<'_> {
     /// Lays out the rows of `data`.
-    pub fn new(data: &Dataset) -> Result<Neighbourhood<'_>> {
-        Ok(Neighbourhood { data, wide: Wide::new(data)?, lanes: OnceLock::new() })
+    pub fn of(data: &Dataset) -> Result<Neighbourhood<'_>> {
+        Neighbourhood::new(data.attributes(), data.features())
+    }
+
+    /// Lays out rows of inputs.
+    pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
+        let wide = Wide::new(attributes, features)?;
+        Ok(Neighbourhood { attributes, features, wide, lanes: OnceLock::new() })
     }
 
     /// How many training rows.
     pub fn n_rows(&self) -> usize {
-        self.data.n_rows()
+        self.features.n_rows()
     }
 
     /// The squared distance of every row of `queries`, which are standardized alike, to every
     /// training row; row by row.
     pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
-        match (&self.wide, Wide::new(queries)?) {
+        match (&self.wide, Wide::new(queries.attributes(), queries.features())?) {
             (Some(train), Some(queries)) => Ok(queries.distances(train)),
             _ => Ok(self.plain_distances(queries)),
         }
@@ -133,10 +140,10 @@ impl Neighbourhood<'_> {
     }
 
     fn rankings(&self, queries: &Dataset) -> Result<Vec<Arc<Ranking>>> {
-        if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.data.features(), queries.features()) {
+        if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.features, queries.features()) {
             let lanes = self.lanes.get_or_init(|| {
                 let all: Vec<usize> = (0..self.n_rows()).collect();
-                self.lanes(&all, &(0..self.data.n_features()).collect::<Vec<_>>())
+                self.lanes(&all, &(0..self.attributes.len()).collect::<Vec<_>>())
             });
             let cells = |query| lanes.cells(queries.features(), query);
             let ranking = |query| Arc::new(Ranking::new(&lanes.distances(&cells(query))));
@@ -150,14 +157,14 @@ impl Neighbourhood<'_> {
 
     /// Lays out some rows and columns for distances term by term.
     pub fn lanes(&self, rows: &[usize], columns: &[usize]) -> Lanes {
-        let attributes = self.data.attributes();
+        let attributes = self.attributes;
         let is_nominal = |&column: &usize| attributes[column].values().is_some();
         let mut cells = Vec::with_capacity(rows.len().div_ceil(WIDTH) * columns.len());
         for rows in rows.chunks(WIDTH) {
             for &column in columns {
                 let mut lane = [0.0; WIDTH];
                 for (cell, &row) in lane.iter_mut().zip(rows) {
-                    *cell = self.data.features().get(row, column);
+                    *cell = self.features.get(row, column);
                 }
                 cells.push(lane);
             }
@@ -171,13 +178,13 @@ impl Neighbourhood<'_> {
 
     /// Term by term, missing cells included.
     fn plain_distances(&self, queries: &Dataset) -> Vec<f64> {
-        let kinds: Vec<&AttributeKind> = self.data.attributes().iter().map(|a| &a.kind).collect();
+        let kinds: Vec<&AttributeKind> = self.attributes.iter().map(|a| &a.kind).collect();
         let mut distances = Vec::with_capacity(queries.n_rows() * self.n_rows());
         for query in 0..queries.n_rows() {
             for row in 0..self.n_rows() {
                 let term = |column: usize| {
                     let x = queries.features().get(query, column);
-                    let v = self.data.features().get(row, column);
+                    let v = self.features.get(row, column);
                     match (kinds[column], x.is_nan() || v.is_nan()) {
                         (AttributeKind::Numeric, true) => 2.0,
                         (AttributeKind::Numeric, false) => (x - v) * (x - v),
@@ -251,29 +258,33 @@ fn sums(query: &[(f64, bool)], cells: &[[f64; WIDTH]]) -> [f64; WIDTH] {
 
 impl Wide<'_> {
     /// None where a cell is missing.
-    fn new(data: &Dataset) -> Result<Option<Wide<'_>>> {
-        let cells = |row| data.features().entries(row).map(|(_, value)| value);
+    fn new<'d>(attributes: &[Attribute], features: &'d Matrix) -> Result<Option<Wide<'d>>> {
+        let cells = |row| features.entries(row).map(|(_, value)| value);
         let lengths = |features: &Matrix| -> Vec<f64> {
             let length = |row| features.entries(row).map(|(_, x)| x * x).sum();
             (0..features.n_rows()).map(length).collect()
         };
-        if (0..data.n_rows()).any(|row| cells(row).any(f64::is_nan)) {
+        if (0..features.n_rows()).any(|row| cells(row).any(f64::is_nan)) {
             return Ok(None);
         }
         let n_values = |attribute: &Attribute| attribute.values().map_or(1, <[String]>::len);
         // Two values are 0 and 1 as they are stored.
-        if data.attributes().iter().all(|attribute| n_values(attribute) <= 2) {
-            let features = Cow::Borrowed(data.features());
-            return Ok(Some(Wide { lengths: lengths(&features), features }));
+        if attributes.iter().all(|attribute| n_values(attribute) <= 2) {
+            return Ok(Some(Wide {
+                lengths: lengths(features),
+                features: Cow::Borrowed(features),
+            }));
         }
         let mut scale = Vec::new();
-        for attribute in data.attributes() {
+        for attribute in attributes {
             match n_values(attribute) {
                 n if n > 2 => scale.extend(std::iter::repeat_n(std::f64::consts::FRAC_1_SQRT_2, n)),
                 _ => scale.push(1.0),
             }
         }
-        let features = one_hot(data)?.features().scaled(&scale);
+        let labels = LabelMatrix::empty(features.n_rows(), 0);
+        let data = Dataset::new("rows", attributes.to_vec(), features.clone(), vec![], labels)?;
+        let features = one_hot(&data)?.features().scaled(&scale);
         Ok(Some(Wide { lengths: lengths(&features), features: Cow::Owned(features) }))
     }
 
@@ -333,7 +344,7 @@ mod tests {
         let sparse = "{0 3,1 g}\n{0 1,1 b,2 yes}\n{0 1,1 g,2 yes}\n";
         for rows in [dense, sparse] {
             let data = read(rows);
-            let train = Neighbourhood::new(&data).unwrap();
+            let train = Neighbourhood::of(&data).unwrap();
             let found = train.distances(&read(rows).select(&[2])).unwrap();
             for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
@@ -345,7 +356,7 @@ mod tests {
     #[test]
     fn a_missing_cell_costs_two_or_one() {
         let data = read("3,g,no,0\n");
-        let train = Neighbourhood::new(&data).unwrap();
+        let train = Neighbourhood::of(&data).unwrap();
         assert_eq!(train.distances(&read("?,?,no,0\n")).unwrap(), [3.0]);
         assert_eq!(train.distances(&read("3,g,?,0\n")).unwrap(), [1.0]);
     }

@@ -49,7 +49,8 @@ impl Trained {
         };
         const AGAIN: &str = "copy the file again, or train the model again";
         let file = File::open(path).map_err(refused)?;
-        let mut bytes = Vec::new();
+        let size = file.metadata().map_err(refused)?.len();
+        let mut bytes = Vec::with_capacity(size.min(max_bytes) as usize + 1);
         file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refused)?;
         if bytes.len() as u64 > max_bytes {
             let what = "the model".into();

@@ -134,9 +134,7 @@ impl Trained {
     /// Labels rows whose columns were brought into place by [`Trained::align`].
     pub fn predict(&self, rows: &Dataset) -> Result<Answers> {
         let rows = self.standardizer.apply(rows)?;
-        let train = self.train_rows()?;
-        let near = train.as_ref().map(Neighbourhood::new).transpose()?;
-        let votes = self.ensemble.votes(&rows, near.as_ref())?;
+        let votes = self.ensemble.votes(&rows, self.neighbourhood()?.as_ref())?;
         let n = self.members().len() as f64;
         let labels = self.ensemble.decide(&votes);
         Ok(Answers { labels, votes: votes.into_iter().map(|count| f64::from(count) / n).collect() })
@@ -145,9 +143,7 @@ impl Trained {
     /// How each member decided each row; rows as for [`Trained::predict`].
     pub fn trace(&self, rows: &Dataset) -> Result<Vec<Vec<Trace>>> {
         let rows = self.standardizer.apply(rows)?;
-        let train = self.train_rows()?;
-        let near = train.as_ref().map(Neighbourhood::new).transpose()?;
-        self.ensemble.trace(&rows, near.as_ref())
+        self.ensemble.trace(&rows, self.neighbourhood()?.as_ref())
     }
 
     /// What one member makes of each label from the inputs alone, before any decision: support row
@@ -159,8 +155,7 @@ impl Trained {
             return Err(Error::Shape { what, expected, found });
         };
         let all: Vec<usize> = (0..rows.n_rows()).collect();
-        let train = self.train_rows()?;
-        let near = train.as_ref().map(Neighbourhood::new).transpose()?;
+        let near = self.neighbourhood()?;
         let needed = near.as_ref().filter(|_| member.model().needs_nearest());
         let nearest = needed.map(|near| near.nearest(&rows)).transpose()?;
         let features = rows.features();
@@ -195,10 +190,9 @@ impl Trained {
                 .is_sound(n_train, |model| model.is_sound(n_labels, n_features, n_train))
     }
 
-    fn train_rows(&self) -> Result<Option<Dataset>> {
-        let Some(train) = &self.train else { return Ok(None) };
-        let labels = LabelMatrix::empty(train.n_rows(), 0);
-        Dataset::new("train", self.attributes.clone(), train.clone(), vec![], labels).map(Some)
+    fn neighbourhood(&self) -> Result<Option<Neighbourhood<'_>>> {
+        let lay_out = |train| Neighbourhood::new(&self.attributes, train);
+        self.train.as_ref().map(lay_out).transpose()
     }
 
     /// Brings the columns of other data into the order and storage of the training data, by name.

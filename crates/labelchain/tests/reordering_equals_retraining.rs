@@ -103,7 +103,7 @@ where
     let rest: Vec<usize> = (n_fitted..data.n_rows()).collect();
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
-    let near = Neighbourhood::new(train.data()).unwrap();
+    let near = Neighbourhood::of(train.data()).unwrap();
     let nearest = model.needs_nearest().then(|| near.nearest(&queries).unwrap());
     let views = model.views().to_vec();
     let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };

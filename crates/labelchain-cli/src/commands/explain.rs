@@ -153,6 +153,7 @@ fn vote(model: &Trained, answers: &Answers) -> String {
 /// One member's decisions, in the order it took them.
 fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f64]) -> String {
     const SMALL: usize = 10;
+    const F1_AND_BAR: usize = SMALL + 8;
     let names = model.label_names();
     let (wide, n) = (width(names, 5, 32), names.len());
     let mut page = format!(
@@ -164,19 +165,26 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
             (None, None) => "decided them independently:",
         }
     );
-    let f1_title = if trace.local_f1.is_some() { "local F1" } else { "" };
-    let f1_wide = if trace.local_f1.is_some() { SMALL + 8 } else { 0 };
+    let f1_title = match trace.local_f1 {
+        Some(_) => format!("{:<F1_AND_BAR$}  weight", "local F1"),
+        None => String::new(),
+    };
+    let f1_wide = f1_title.len();
     let _ = writeln!(
         page,
-        "  {:>3}  {:<wide$}  {f1_title:<f1_wide$}  {:>9}  {:>9}  decision",
+        "  {:>3}  {:<wide$}  {f1_title}  {:>9}  {:>9}  decision",
         "", "label", "alone", "support"
     );
     let mut any_changed = false;
     let natural: Vec<LabelId> = (0..n).map(LabelId).collect();
     for (place, label) in trace.order.as_ref().unwrap_or(&natural).iter().enumerate() {
-        let f1 = trace.local_f1.as_ref().map_or(String::new(), |f1| {
-            format!("{:<6}  {:<SMALL$}", digits(f1[label.0]), bar(f1[label.0], SMALL))
-        });
+        let f1 = match (&trace.local_f1, &trace.weight) {
+            (Some(f1), Some(weight)) => {
+                let (f1, weight) = (f1[label.0], weight[label.0] * 100.0);
+                format!("{:<6}  {:<SMALL$}  {weight:>4.0} %", digits(f1), bar(f1, SMALL))
+            }
+            _ => String::new(),
+        };
         let support = trace.support[label.0];
         let changed = (support > 0.0) != (alone[label.0] > 0.0);
         let _ = writeln!(
@@ -202,7 +210,8 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
     });
     page.push_str(match (&trace.order, &trace.local_f1) {
         (_, Some(_)) => {
-            "  local F1 how well the label is told near this row, among the member's validation rows\n"
+            "  local F1 how well the label is told near this row, among the member's validation rows\n  \
+             weight   the share of that neighbourhood where the label was there or was told\n"
         }
         (Some(_), None) => {
             "  There is no local F1: this method's orders are drawn or given, not chosen by the row.\n"

@@ -188,6 +188,7 @@ pub(crate) fn explained(
         json!({
             "order": order.map(|order| order.iter().map(|label| label.0).collect::<Vec<_>>()),
             "local_f1": trace.local_f1,
+            "weight": trace.weight,
             "decisions": trace.decisions.iter().map(|&said| u8::from(said)).collect::<Vec<_>>(),
             "support": trace.support.iter().map(finite).collect::<Vec<_>>(),
         })

@@ -61,7 +61,7 @@ pub fn evaluate(
         let test = prepared.standardizer().apply(&data.select(&test_rows))?;
         let fitted = fit(methods, settings, &train, &prepared, seed.child("fold", fold))?;
         let near = match fitted.iter().any(|fitted| fitted.ensemble.needs_neighbourhood()) {
-            true => Some(Neighbourhood::new(prepared.data())?),
+            true => Some(Neighbourhood::of(prepared.data())?),
             false => None,
         };
         let train_seconds = start.elapsed().as_secs_f64();

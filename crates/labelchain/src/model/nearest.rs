@@ -228,13 +228,13 @@ impl Closest {
 }
 
 impl Evidence for Disagreement<'_> {
-    /// Log-odds of the neighbours' votes, with one more on each side so that they are finite.
+    /// Log-odds of the neighbours' votes, infinite where they are unanimous; 0 where nobody votes.
     fn support(&self, label: LabelId) -> f64 {
         let nearest = self.nearest(label).rows;
         let carries = |ranked: &&Ranked| self.model.carries.get(ranked.row as usize, label);
         let yes = nearest.iter().filter(carries).count();
         let no = nearest.len() - yes;
-        ((yes + 1) as f64).ln() - ((no + 1) as f64).ln()
+        if yes == no { 0.0 } else { (yes as f64).ln() - (no as f64).ln() }
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
@@ -288,7 +288,7 @@ mod tests {
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
             let model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
-            let near = Neighbourhood::new(&data).unwrap();
+            let near = Neighbourhood::of(&data).unwrap();
             let nearest = near.nearest(&data).unwrap();
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };

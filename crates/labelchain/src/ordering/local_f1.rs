@@ -88,6 +88,22 @@ impl LocalF1 {
         }
         log_odds
     }
+
+    /// The share of one row's neighbourhood among the validation rows that counts for or against
+    /// each label.
+    pub fn weights(&self, near: &Nearness, row: usize, validation: &[usize]) -> Vec<f64> {
+        let distances = near.distances_of(row);
+        let all: Vec<u32> = validation.iter().map(|&row| row as u32).collect();
+        let whole = log_sum(&all, distances, near.decay());
+        let share = |outcomes: &Outcomes| {
+            let part = [&outcomes.hits, &outcomes.errors].map(|rows| match rows.is_empty() {
+                true => 0.0,
+                false => (log_sum(rows, distances, near.decay()) - whole).exp(),
+            });
+            part[0] + part[1]
+        };
+        self.by_label.iter().map(share).collect()
+    }
 }
 
 /// Sums memberships over some training rows, for several rows to be labelled at once.
@@ -168,6 +184,17 @@ mod tests {
         assert_eq!(log_odds[1..], [f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
         assert_eq!([f1(f64::INFINITY), f1(f64::NEG_INFINITY)], [1.0, 0.0]);
         assert_eq!(Order::descending(&log_odds).to_string(), "1 0 2 3");
+    }
+
+    #[test]
+    fn weights_are_shares_of_the_memberships() {
+        let truth = matrix(&[&[1, 0], &[0, 0], &[1, 0]]);
+        let said = matrix(&[&[1, 0], &[0, 0]]);
+        let near = Nearness::new(vec![1.0, 7.0, 2.0], 3, 1.0);
+        let weights = LocalF1::new(&[0, 1], &said, &truth).weights(&near, 0, &[0, 1]);
+        // Row 0 is a hit of label 0, row 1 counts for nobody: e^-1 of e^-1 + e^-7.
+        assert!((weights[0] - 1.0 / (1.0 + (-6.0f64).exp())).abs() < 1e-15);
+        assert_eq!(weights[1], 0.0);
     }
 
     #[test]

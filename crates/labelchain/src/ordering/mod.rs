@@ -1,7 +1,9 @@
 //! Who chooses the order of a chain: a fixed order, or the quality of each label near the row.
 
+mod genetic;
 mod local_f1;
 
+pub use genetic::{GeneticSearch, Individual, Losses, Subset};
 pub use local_f1::LocalF1;
 
 use std::borrow::Cow;

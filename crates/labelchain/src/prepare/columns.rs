@@ -481,30 +481,28 @@ impl Cells {
         };
         grouped.mark_ends();
         // Where one value is rare, a list of its rows is shorter than the bits of all rows.
-        match n_listed * 32 >= n_rows {
-            true => grouped.pack(n_rows).map_or_else(Cells::Grouped, Cells::TwoValued),
-            false => Cells::Grouped(grouped),
-        }
+        let packed = if n_listed * 32 >= n_rows { grouped.pack(n_rows) } else { None };
+        packed.map_or_else(|| Cells::Grouped(grouped), Cells::TwoValued)
     }
 }
 
 impl Grouped {
     /// As bits, if it has two values, none missing.
-    fn pack(self, n_rows: usize) -> Result<TwoValued, Grouped> {
+    fn pack(&self, n_rows: usize) -> Option<TwoValued> {
         let (&[a, b], Some(rest), true) = (&self.values[..], self.rest, self.missing.is_empty())
         else {
-            return Err(self);
+            return None;
         };
         // A midpoint that rounds to the greater value, or none at all, would not part the two.
         let parts = (a + b) / 2.0 < b;
         if !parts {
-            return Err(self);
+            return None;
         }
         let mut greater = vec![if rest == 0 { 0 } else { u64::MAX }; n_rows.div_ceil(64)];
-        for row in self.rows {
+        for &row in &self.rows {
             greater[row as usize / 64] ^= 1 << (row % 64);
         }
-        Ok(TwoValued { values: [a, b], greater })
+        Some(TwoValued { values: [a, b], greater })
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{AttributeKind, Dataset, Dense, Matrix, Sparse};
 use crate::error::{Error, Result};
+use crate::product::vectorized;
 
 /// Cells beyond this would overflow when squared and summed.
 const LARGEST: f64 = 1e100;
@@ -26,23 +27,13 @@ impl Standardizer {
     pub fn fit(train: &Dataset) -> Result<Standardizer> {
         check_cells(train)?;
         let features = train.features();
-        let stored = || (0..features.n_rows()).flat_map(|row| features.entries(row));
-        let mut spans = vec![Span::default(); train.n_features()];
-        stored().for_each(|(column, value)| spans[column].take(value));
-        // Zeros that a sparse table leaves out are cells like any other.
-        spans.iter_mut().for_each(|span| span.take_zeros(features.n_rows() - span.n_stored));
-        let means: Vec<f64> = spans.iter().map(Span::mean).collect();
-        let mut squares = vec![0.0; means.len()];
-        for (column, value) in stored().filter(|(_, value)| !value.is_nan()) {
-            squares[column] += (value - means[column]).powi(2);
-        }
+        let spans = Spans::of(features);
+        let means: Vec<f64> = (0..train.n_features()).map(|at| spans.mean(at)).collect();
+        let squares = squares(features, &means);
         let deviation = |at: usize| {
-            let (span, mean) = (&spans[at], means[at]);
-            let n_omitted = features.n_rows() - span.n_stored;
-            let squares = squares[at] + n_omitted as f64 * mean * mean;
-            let deviation = (squares / (span.n.max(2) - 1) as f64).sqrt();
+            let deviation = (squares[at] / (spans.n[at].max(2.0) - 1.0)).sqrt();
             // A constant is recognized by its values: its mean may be off by a rounding.
-            if span.least < span.most && deviation > 0.0 { deviation } else { 1.0 }
+            if spans.least[at] < spans.most[at] && deviation > 0.0 { deviation } else { 1.0 }
         };
         let numeric = |at: usize| train.attributes()[at].kind == AttributeKind::Numeric;
         let only_numeric = |of: &dyn Fn(usize) -> f64| -> Vec<Option<f64>> {
@@ -122,50 +113,101 @@ impl Standardizer {
     }
 }
 
-/// What one pass over a column tells.
-#[derive(Clone)]
-struct Span {
-    /// Cells in the table's storage, missing ones too.
-    n_stored: usize,
-    /// Cells that are not missing.
-    n: usize,
-    sum: f64,
-    least: f64,
-    most: f64,
+/// What one pass over the columns tells of their cells that are not missing.
+struct Spans {
+    n: Vec<f64>,
+    sums: Vec<f64>,
+    least: Vec<f64>,
+    most: Vec<f64>,
 }
 
-impl Default for Span {
-    fn default() -> Span {
-        Span { n_stored: 0, n: 0, sum: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+impl Spans {
+    fn of(features: &Matrix) -> Spans {
+        let of_all = |value: f64| vec![value; features.n_columns()];
+        let mut spans = Spans {
+            n: of_all(0.0),
+            sums: of_all(0.0),
+            least: of_all(f64::INFINITY),
+            most: of_all(f64::NEG_INFINITY),
+        };
+        match features {
+            Matrix::Dense(dense) => vectorized(
+                #[inline(always)]
+                || {
+                    (0..features.n_rows()).for_each(|row| spans.take_row(dense.row(row)));
+                },
+            ),
+            Matrix::Sparse(_) => {
+                let mut n_stored = vec![0; features.n_columns()];
+                for (column, value) in (0..features.n_rows()).flat_map(|row| features.entries(row))
+                {
+                    n_stored[column] += 1;
+                    spans.take(column, value);
+                }
+                // Zeros that a sparse table leaves out are cells like any other.
+                for (column, n_stored) in n_stored.into_iter().enumerate() {
+                    if n_stored < features.n_rows() {
+                        spans.take(column, 0.0);
+                        spans.n[column] += (features.n_rows() - n_stored - 1) as f64;
+                    }
+                }
+            }
+        }
+        spans
+    }
+
+    #[inline(always)]
+    fn take_row(&mut self, cells: &[f64]) {
+        for (at, &cell) in cells.iter().enumerate() {
+            self.take(at, cell);
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, at: usize, cell: f64) {
+        // Comparisons with a missing cell are false.
+        self.n[at] += if cell.is_nan() { 0.0 } else { 1.0 };
+        self.sums[at] += if cell.is_nan() { 0.0 } else { cell };
+        self.least[at] = if cell < self.least[at] { cell } else { self.least[at] };
+        self.most[at] = if cell > self.most[at] { cell } else { self.most[at] };
+    }
+
+    fn mean(&self, at: usize) -> f64 {
+        match self.n[at] {
+            0.0 => 0.0,
+            _ if self.least[at] == self.most[at] => self.least[at],
+            n => self.sums[at] / n,
+        }
     }
 }
 
-impl Span {
-    fn take(&mut self, value: f64) {
-        self.n_stored += 1;
-        if !value.is_nan() {
-            self.n += 1;
-            self.sum += value;
-            self.least = self.least.min(value);
-            self.most = self.most.max(value);
+/// The squared differences of each column from its mean, added up.
+fn squares(features: &Matrix, means: &[f64]) -> Vec<f64> {
+    let mut squares = vec![0.0; means.len()];
+    let square = |value: f64, mean: f64| if value.is_nan() { 0.0 } else { (value - mean).powi(2) };
+    match features {
+        Matrix::Dense(dense) => vectorized(
+            #[inline(always)]
+            || {
+                for row in (0..features.n_rows()).map(|row| dense.row(row)) {
+                    for ((sum, &mean), &value) in squares.iter_mut().zip(means).zip(row) {
+                        *sum += square(value, mean);
+                    }
+                }
+            },
+        ),
+        Matrix::Sparse(_) => {
+            let mut n_omitted = vec![features.n_rows(); means.len()];
+            for (column, value) in (0..features.n_rows()).flat_map(|row| features.entries(row)) {
+                squares[column] += square(value, means[column]);
+                n_omitted[column] -= 1;
+            }
+            for ((sum, &mean), n_omitted) in squares.iter_mut().zip(means).zip(n_omitted) {
+                *sum += n_omitted as f64 * mean * mean;
+            }
         }
     }
-
-    fn take_zeros(&mut self, n: usize) {
-        if n > 0 {
-            self.n += n;
-            self.least = self.least.min(0.0);
-            self.most = self.most.max(0.0);
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        match self.n {
-            0 => 0.0,
-            _ if self.least == self.most => self.least,
-            n => self.sum / n as f64,
-        }
-    }
+    squares
 }
 
 fn check_cells(data: &Dataset) -> Result<()> {
