@@ -182,7 +182,10 @@ class Neighbours:
             apart = sum(self.truth[row][other] != value for other, value in decided.items())
             extended.append((squared_distance(x, self.inputs[row], self.features) + apart, row))
         votes = [self.truth[row][self.label] for _, row in sorted(extended)[: self.n]]
-        return math.log(votes.count(1) + 1) - math.log(votes.count(0) + 1)
+        no, yes = votes.count(0), votes.count(1)
+        if no == 0 or yes == 0:
+            return math.inf * (yes - no)
+        return math.log(yes) - math.log(no)
 
 
 def squared_distance(a, b, features):

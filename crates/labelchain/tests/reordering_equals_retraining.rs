@@ -306,7 +306,7 @@ fn two_hundred_random_orders_of_fourteen_on_yeast() {
 fn neighbours_in_two_hundred_random_orders_on_yeast() {
     let Some(yeast) = yeast() else { return };
     compare_nearest(
-        &yeast.select(&(0..180).collect::<Vec<_>>()),
+        &yeast.select(&(0..150).collect::<Vec<_>>()),
         &nearest(5),
         &random_orders(200, 14),
     );
