@@ -1,56 +1,16 @@
 //! What users and scripts rely on: output, exit status, and files written whole or not at all.
 #![allow(clippy::unwrap_used)]
 
+mod place;
+
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use assert_cmd::Command;
-use serde_json::Value;
-use tempfile::TempDir;
+use place::Place;
 
 const SONGS: &str = "@relation 'songs: -C -2'\n@attribute tempo numeric\n@attribute key {minor,major,none}\n\
     @attribute calm {0,1}\n@attribute sad {0,1}\n@data\n72,minor,1,1\n80.5,major,1,0\n?,none,0,0\n128,major,0,0\n";
-
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Place {
-        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        fs::write(self.path(name), text).unwrap();
-        self
-    }
-
-    /// Status, standard output, standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
-        let output = command.current_dir(self.0.path()).args(arguments).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let (status, out, error) = self.run(arguments);
-        assert_eq!(status, 0, "{error}");
-        serde_json::from_str(&out).unwrap()
-    }
-
-    fn files(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
 
 #[test]
 fn describe_keeps_the_promised_json() {

@@ -1,22 +1,18 @@
 //! A model as a file: trained, read back, asked, explained; and what happens when files do not fit.
 #![allow(clippy::unwrap_used)]
 
+mod place;
+
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command as Plain;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Place(TempDir);
+use place::Place;
 
 impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
-    }
-
     /// Training rows, rows to be labelled, and a model of five members.
     fn trained(method: &str) -> Place {
         let place = Place::new()
@@ -27,31 +23,8 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Place {
-        fs::write(self.path(name), text).unwrap();
-        self
-    }
-
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Status, standard output, standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
-        let output = command.current_dir(self.0.path()).args(arguments).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    fn ok(&self, arguments: &[&str]) -> String {
-        let (status, out, error) = self.run(arguments);
-        assert_eq!(status, 0, "{arguments:?}: {error}");
-        out
     }
 
     /// Refused with this status and these words, and nothing written.
@@ -66,20 +39,8 @@ impl Place {
         assert_eq!(self.files(), before, "{arguments:?}");
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
-        serde_json::from_str(&self.ok(arguments)).unwrap()
-    }
-
     fn lines(&self, name: &str) -> Vec<Value> {
         self.text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    fn files(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 }
 
