@@ -9,7 +9,7 @@ use crate::data::{
 };
 use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
-use crate::experiment::{Method, Settings, fit};
+use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
 use crate::model::{BaseModel, ChainModel as _, Evidence as _};
 use crate::neighbourhood::Neighbourhood;
@@ -46,14 +46,21 @@ pub struct Answers {
 
 impl Trained {
     /// Trains one method on all rows.
-    pub fn fit(data: &Dataset, method: Method, settings: &Settings, seed: u64) -> Result<Trained> {
+    /// `progress` is told after each step of something long.
+    pub fn fit(
+        data: &Dataset,
+        method: Method,
+        settings: &Settings,
+        seed: u64,
+        progress: &dyn Fn(Step),
+    ) -> Result<Trained> {
         if data.n_rows() == 0 {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
         let prepared = Prepared::new(data)?;
-        let mut fitted =
-            fit(&[method], settings, data, &prepared, Seed::new(seed).child("whole", 0))?;
+        let draws = Seed::new(seed).child("whole", 0);
+        let mut fitted = fit(&[method], settings, data, &prepared, draws, progress)?;
         let Some(fitted) = fitted.pop() else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
         };

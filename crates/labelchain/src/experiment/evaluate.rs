@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::method::{Method, Settings, fit};
+use super::method::{Method, Settings, Step, fit};
 use crate::data::split::Folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -34,14 +34,14 @@ impl Evaluation {
 }
 
 /// Cross-validates methods on the same folds, rows, splits and feature selections.
-/// `progress` is told after each fold how many are done.
+/// `progress` is told after each step of something long.
 pub fn evaluate(
     data: &Dataset,
     methods: &[Method],
     settings: &Settings,
     folds: &Folds,
     seed: Seed,
-    progress: &dyn Fn(usize),
+    progress: &dyn Fn(Step),
 ) -> Result<Vec<Evaluation>> {
     let mut evaluations: Vec<Evaluation> = methods
         .iter()
@@ -59,7 +59,8 @@ pub fn evaluate(
         let prepared = Prepared::new(&train)?;
         let test_rows = folds.test_rows(fold);
         let test = prepared.standardizer().apply(&data.select(&test_rows))?;
-        let fitted = fit(methods, settings, &train, &prepared, seed.child("fold", fold))?;
+        let seed = seed.child("fold", fold);
+        let fitted = fit(methods, settings, &train, &prepared, seed, progress)?;
         let near = match fitted.iter().any(|fitted| fitted.ensemble.needs_neighbourhood()) {
             true => Some(Neighbourhood::of(prepared.data())?),
             false => None,
@@ -78,7 +79,7 @@ pub fn evaluate(
                 }
             }
         }
-        progress(fold + 1);
+        progress(Step::Folds { done: fold + 1 });
     }
     Ok(evaluations)
 }

@@ -4,6 +4,6 @@ mod evaluate;
 mod method;
 
 pub use evaluate::{Evaluation, evaluate};
-pub use method::{BaseName, Method, Settings, StrategyName};
+pub use method::{BaseName, Method, Settings, Step, StrategyName};
 
 pub(crate) use method::fit;
