@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::data::{
     Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse, nearest,
 };
-use crate::ensemble::{Ensemble, Member};
+use crate::ensemble::{BaseModel, Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
-use crate::model::{BaseModel, ChainModel as _, Evidence as _};
+use crate::model::{ChainModel as _, Evidence as _};
 use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{Prepared, Standardizer};
 use crate::seed::Seed;

@@ -3,11 +3,12 @@
 
 use labelchain::chain::{Chain, Independent, Order, decide};
 use labelchain::data::{Dataset, LabelId, LabelMatrix, LabelNetwork};
-use labelchain::ensemble::{Candidate, Ensemble, Genetic, Sampling, Strategy};
+use labelchain::ensemble::{Base, BaseModel, Candidate, Ensemble, Genetic, Sampling, Strategy};
 use labelchain::experiment::{BaseName, Method, Settings, StrategyName};
 use labelchain::learner::{Block, Predictor as _};
-use labelchain::model::{Base, BaseModel, ChainModel as _, Evidence as _, NaiveBayes};
-use labelchain::model::{Likelihood, NearestNeighbours};
+use labelchain::model::{
+    ChainModel as _, Evidence as _, Likelihood, NaiveBayes, NearestNeighbours,
+};
 use labelchain::neighbourhood::Neighbourhood;
 use labelchain::prepare::{Preparation, Prepared};
 use labelchain::seed::Seed;
@@ -111,7 +112,7 @@ fn answers<A>(data: &Dataset, base: &Base, ask: impl Fn(&BaseModel, &Block) -> A
     let train = Prepared::new(data).unwrap();
     let fitting: Vec<usize> = (0..100).collect();
     let rest: Vec<usize> = (100..data.n_rows()).collect();
-    let model = labelchain::model::ChainLearner::fit(base, &train, &fitting, Seed::new(1)).unwrap();
+    let model = base.fit(&train, &fitting, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
     let nearest = near.nearest(&queries).unwrap();
@@ -168,9 +169,10 @@ fn relabelling_the_columns_relabels_every_strategy() {
             }
             candidate
         };
-        let own = sampling.candidates(base, &prepared, seed).unwrap();
+        let fit = |rows: &[usize], _: &Order, seed| base.fit(&prepared, rows, seed);
+        let own = sampling.candidates(&prepared, seed, fit).unwrap();
         let own: Vec<_> = own.into_iter().map(moved_along).collect();
-        let contenders = sampling.contenders(9, base, &prepared, seed).unwrap();
+        let contenders = sampling.contenders(9, &prepared, seed, fit).unwrap();
         let contenders: Vec<_> = contenders.into_iter().map(moved_along).collect();
         let mut all = Vec::new();
         let mut vote = |strategy: &Strategy, candidates: &[Candidate<BaseModel>]| {

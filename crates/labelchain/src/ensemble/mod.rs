@@ -1,10 +1,12 @@
 //! Many chains on random parts of the rows, each with an order of its own, and their vote.
 
+mod base;
 mod keep;
 mod plan;
 mod sample;
 mod tune;
 
+pub use base::{Base, BaseModel};
 pub use keep::Genetic;
 pub use plan::Strategy;
 pub use sample::{Candidate, Sampling};

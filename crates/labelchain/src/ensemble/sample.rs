@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Order;
 use crate::data::split::{Holdout, holdout, subsample};
 use crate::error::{Error, Result};
-use crate::model::ChainLearner;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -52,60 +51,43 @@ pub struct Candidate<M> {
 }
 
 impl Sampling {
-    /// Trains K models, each on a part of its own rows, to be judged by the rest of them.
-    pub fn candidates<B: ChainLearner>(
+    /// Trains K models, each on a part of its own rows, to be judged by the rest of them. `fit` is
+    /// given the rows to fit on and an order, for models that must be trained for one.
+    pub fn candidates<M: Send + Sync>(
         &self,
-        base: &B,
         train: &Prepared,
         seed: Seed,
-    ) -> Result<Vec<Candidate<B::Model>>> {
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
         let n_rows = train.data().n_rows();
-        self.train(self.n_members, base, train, |member| {
+        let draw = |member| {
             let seed = seed.child("member", member);
             let drawn = subsample(n_rows, self.sample, seed)?;
             let cut = self.cut(drawn.len(), n_rows, seed)?;
             let of = |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect();
             Ok(Draw { seed, fitting: of(cut.train), validation: of(cut.test) })
-        })
+        };
+        train_all(self.n_members, train, draw, fit)
     }
 
     /// Trains `n` models, each on its own part of the same rows, all to be judged by the same others.
-    pub fn contenders<B: ChainLearner>(
+    pub fn contenders<M: Send + Sync>(
         &self,
         n: usize,
-        base: &B,
         train: &Prepared,
         seed: Seed,
-    ) -> Result<Vec<Candidate<B::Model>>> {
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
         let n_rows = train.data().n_rows();
         let cut = self.cut(n_rows, n_rows, seed.child("contest", 0))?;
-        self.train(n, base, train, |contender| {
+        let draw = |contender| {
             let seed = seed.child("contender", contender);
             let drawn = subsample(cut.train.len(), self.sample, seed)
                 .map_err(|error| self.too_few(error, n_rows))?;
             let fitting = drawn.into_iter().map(|at| cut.train[at]).collect();
             Ok(Draw { seed, fitting, validation: cut.test.clone() })
-        })
-    }
-
-    fn train<B: ChainLearner>(
-        &self,
-        n: usize,
-        base: &B,
-        train: &Prepared,
-        draw: impl Fn(usize) -> Result<Draw> + Sync,
-    ) -> Result<Vec<Candidate<B::Model>>> {
-        if n == 0 {
-            let (name, value) = ("members", "0".into());
-            return Err(Error::Setting { name, value, accepted: "at least 1" });
-        }
-        let candidate = |at: usize| {
-            let Draw { seed, fitting, validation } = draw(at)?;
-            let model = Arc::new(base.fit(train, &fitting, seed)?);
-            let order = Order::random(train.data().n_labels(), seed.child("order", 0));
-            Ok(Candidate { at, model, order, fitting, validation })
         };
-        (0..n).into_par_iter().map(candidate).collect()
+        train_all(n, train, draw, fit)
     }
 
     fn cut(&self, n_drawn: usize, n_rows: usize, seed: Seed) -> Result<Holdout> {
@@ -124,6 +106,25 @@ impl Sampling {
             ),
         }
     }
+}
+
+fn train_all<M: Send + Sync>(
+    n: usize,
+    train: &Prepared,
+    draw: impl Fn(usize) -> Result<Draw> + Sync,
+    fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+) -> Result<Vec<Candidate<M>>> {
+    if n == 0 {
+        let (name, value) = ("members", "0".into());
+        return Err(Error::Setting { name, value, accepted: "at least 1" });
+    }
+    let candidate = |at: usize| {
+        let Draw { seed, fitting, validation } = draw(at)?;
+        let order = Order::random(train.data().n_labels(), seed.child("order", 0));
+        let model = Arc::new(fit(&fitting, &order, seed)?);
+        Ok(Candidate { at, model, order, fitting, validation })
+    };
+    (0..n).into_par_iter().map(candidate).collect()
 }
 
 /// The rows of one candidate.

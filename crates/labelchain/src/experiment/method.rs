@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Order;
 use crate::data::Dataset;
 use crate::ensemble::{
-    Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
+    Base, BaseModel, Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::{Error, Result};
-use crate::model::{Base, BaseModel, Likelihood, NaiveBayes, NearestNeighbours};
+use crate::model::{Likelihood, NaiveBayes, NearestNeighbours};
 use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
 use crate::seed::Seed;
 
@@ -246,16 +246,19 @@ impl Fitting<'_> {
     }
 
     fn candidates<'t>(&self, of: &'t TrainedBase) -> Result<&'t [Candidate<BaseModel>]> {
-        let sampling = &self.settings.sampling;
-        or_train(&of.candidates, || sampling.candidates(&of.base, self.prepared, self.seed))
+        let (sampling, base, train) = (&self.settings.sampling, &of.base, self.prepared);
+        let fit = |rows: &[usize], _: &Order, seed| base.fit(train, rows, seed);
+        or_train(&of.candidates, || sampling.candidates(train, self.seed, fit))
     }
 
     /// The contenders that a search keeps.
     fn kept(&self, of: &TrainedBase, walked: bool) -> Result<Vec<Candidate<BaseModel>>> {
         let Settings { sampling, genetic, .. } = self.settings;
+        let (base, train) = (&of.base, self.prepared);
+        let fit = |rows: &[usize], _: &Order, seed| base.fit(train, rows, seed);
         let contenders = or_train(&of.contenders, || {
             let n = genetic.n_candidates(sampling.n_members)?;
-            sampling.contenders(n, &of.base, self.prepared, self.seed)
+            sampling.contenders(n, train, self.seed, fit)
         })?;
         genetic.keep(
             sampling.n_members,

@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::naive_bayes::{Conditioned, LogOdds};
-use super::nearest::{Disagreement, Distances};
-use super::{ChainLearner, ChainModel, Evidence};
-use super::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
 use crate::data::LabelId;
 use crate::error::Result;
 use crate::learner::Block;
+use crate::model::{ChainLearner, ChainModel, Evidence};
+use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
 use crate::prepare::{LabelView, Prepared};
 use crate::seed::Seed;
 
@@ -33,26 +31,25 @@ pub enum BaseModel {
 /// The scores of either.
 pub enum BaseScores {
     /// Naive Bayes.
-    NaiveBayes(LogOdds),
+    NaiveBayes(<NaiveBayesModel as ChainModel>::Scores),
     /// Nearest neighbours.
-    NearestNeighbours(Distances),
+    NearestNeighbours(<NearestNeighboursModel as ChainModel>::Scores),
 }
 
 /// The evidence of either.
 #[derive(Clone)]
 pub enum BaseEvidence<'m> {
     /// Naive Bayes.
-    NaiveBayes(Conditioned<'m>),
+    NaiveBayes(<NaiveBayesModel as ChainModel>::Evidence<'m>),
     /// Nearest neighbours.
-    NearestNeighbours(Disagreement<'m>),
+    NearestNeighbours(<NearestNeighboursModel as ChainModel>::Evidence<'m>),
     /// A model that was handed the scores of another.
     Nothing,
 }
 
-impl ChainLearner for Base {
-    type Model = BaseModel;
-
-    fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<BaseModel> {
+impl Base {
+    /// Learns from the named rows of the training set.
+    pub fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<BaseModel> {
         match self {
             Base::NaiveBayes(base) => base.fit(train, rows, seed).map(BaseModel::NaiveBayes),
             Base::NearestNeighbours(base) => {
