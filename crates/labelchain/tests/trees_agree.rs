@@ -190,7 +190,7 @@ fn trees_on_made_data_are_equal() {
     let is_made = |set: &str| golden(&format!("{set}.arff")).exists();
     let counts = compare(is_made);
     assert_eq!(counts.different_trees, [""; 0]);
-    assert_eq!((counts.trees, counts.rows, counts.different_rows), (0, 0, 0));
+    assert_eq!((counts.trees, counts.rows, counts.different_rows), (29, 1450, 0));
 }
 
 #[test]

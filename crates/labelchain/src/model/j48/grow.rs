@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::split::{Here, Listing, Questions};
-use super::{J48, Node, Reaches, Split, Test, is_above, is_at_most};
+use super::{J48, Node, Reaches, Split, Test, is_at_most};
 use crate::data::Dataset;
 use crate::prepare::SMALL;
 
@@ -46,7 +46,6 @@ pub(super) fn grow<'a>(settings: &J48, train: &Dataset, reaches: Reaches<'a>) ->
         let counts = tree.nodes[node].counts;
         let here = Here { n_rows: range.len(), counts, weights: &weights, is_whole };
         let Some((column, test)) = questions.best(&listing, &here) else { continue };
-        let test = tree.moved_down(column, test, train.n_rows());
         for child in tree.split(node, column, test) {
             if settings.may_split(&tree.nodes[child]) {
                 for reach in tree.reaches.at(&tree.ranges[child]) {
@@ -69,30 +68,10 @@ impl J48 {
 }
 
 impl Tree<'_> {
-    /// The threshold as the greatest value not above it in all training rows. Which of several values
-    /// within the tolerance that is hangs on the order of the rows.
-    fn moved_down(&self, column: usize, test: Test, n_rows: usize) -> Test {
-        let Test::AtMost(threshold) = test else { return test };
-        let mut greatest = -f64::MAX;
-        for row in 0..n_rows as u32 {
-            let cell = self.reaches.cell(row, column);
-            if is_above(cell, greatest) && is_at_most(cell, threshold) {
-                greatest = cell;
-            }
-        }
-        Test::AtMost(greatest)
-    }
-
-    /// Splits a node and returns its children. Values at the end of what numbers can hold may all
-    /// give one answer: that is no split, and there are none.
+    /// Splits a node and returns its children.
     fn split(&mut self, node: usize, column: usize, test: Test) -> Range<usize> {
-        let n_rows = self.ranges[node].len();
-        let ranges = self.reaches.split(&self.ranges[node], column, test);
         let first = self.nodes.len();
-        if ranges.iter().any(|range| range.len() == n_rows) {
-            return first..first;
-        }
-        for range in ranges {
+        for range in self.reaches.split(&self.ranges[node], column, test) {
             self.nodes.push(Node::leaf(self.reaches.counts(&range)));
             self.ranges.push(range);
         }

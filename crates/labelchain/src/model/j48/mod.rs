@@ -100,7 +100,7 @@ impl Test {
     fn answer(self, cell: f64) -> Option<usize> {
         match self {
             _ if cell.is_nan() => None,
-            Test::AtMost(threshold) => Some(usize::from(!is_at_most(cell, threshold))),
+            Test::AtMost(threshold) => Some(usize::from(cell > threshold)),
             Test::Which(n_values) => value_of(cell, n_values),
             Test::Is(value) => Some(usize::from(cell != value as f64)),
         }
@@ -113,7 +113,7 @@ fn value_of(cell: f64, n_values: usize) -> Option<usize> {
     (value < n_values && value as f64 == cell).then_some(value)
 }
 
-/// Numbers closer than [`SMALL`] are equal to WEKA, in cells as in weights.
+/// Weights and gains closer than [`SMALL`] are equal to WEKA. Cells are compared exactly.
 fn is_at_most(a: f64, b: f64) -> bool {
     a - b < SMALL || a <= b
 }

@@ -45,11 +45,6 @@ impl<'a> Reaches<'a> {
         self.relevant[row as usize]
     }
 
-    /// The cell of a row.
-    pub(super) fn cell(&self, row: u32, column: usize) -> f64 {
-        self.features.get(row as usize, column)
-    }
-
     /// The whole list.
     pub(super) fn whole(&self) -> Range<usize> {
         0..self.list.len()
@@ -76,7 +71,7 @@ impl<'a> Reaches<'a> {
         let mut parts: Vec<Vec<Reach>> = vec![Vec::new(); test.n_answers()];
         let mut without = Vec::new();
         for &reach in self.at(range) {
-            match test.answer(self.cell(reach.row, column)) {
+            match test.answer(self.features.get(reach.row as usize, column)) {
                 Some(answer) => parts[answer].push(reach),
                 None => without.push(reach),
             }

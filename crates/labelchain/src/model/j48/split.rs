@@ -105,8 +105,7 @@ impl<'a> Questions<'a> {
         Listing { columns, places }
     }
 
-    /// Of the inputs that gain no less than the mean, the first with the greatest gain ratio. A
-    /// threshold lies between two values of the rows here.
+    /// Of the inputs that gain no less than the mean, the first with the greatest gain ratio.
     pub(super) fn best(&self, listing: &Listing, here: &Here) -> Option<(usize, Test)> {
         let mut tallies = Vec::new();
         let candidates = listing.iter().filter_map(|(at, places)| {
@@ -135,7 +134,12 @@ impl<'a> Questions<'a> {
                 best = Some(candidate);
             }
         }
-        best.map(|best| (best.column, best.test))
+        let Candidate { column, test, .. } = *best?;
+        let test = match test {
+            Test::AtMost(middle) => Test::AtMost(self.columns[column].greatest_up_to(middle)),
+            other => other,
+        };
+        Some((column, test))
     }
 
     /// The first threshold of greatest gain, less what it costs to tell which of the possible ones
@@ -263,6 +267,13 @@ impl Column {
         let is_counted = n_values.is_none_or(|n| is_above(0.3 * n_rows as f64, n as f64));
         let (values, rows) = cells.into_iter().unzip();
         Column { n_values, rest, values, rows, is_counted }
+    }
+
+    /// Of the values in all training rows; it is one of them that a threshold is moved to.
+    fn greatest_up_to(&self, middle: f64) -> f64 {
+        let n = self.values.partition_point(|&value| value <= middle);
+        let rest = self.rest.filter(|&rest| rest <= middle);
+        self.values[..n].last().copied().into_iter().chain(rest).fold(f64::NEG_INFINITY, f64::max)
     }
 
     fn is_useful(&self) -> bool {
