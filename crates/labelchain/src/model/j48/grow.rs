@@ -30,17 +30,18 @@ pub(super) fn grow<'a>(settings: &J48, train: &Dataset, reaches: Reaches<'a>) ->
     let questions = Questions::of(settings, train);
     let mut open = Vec::new();
     if settings.may_split(&tree.nodes[0]) {
-        open.push(Open { node: 0, listing: questions.listing() });
+        open.push(Open {
+            node: 0,
+            listing: questions.listing(|row| tree.reaches.is_relevant(row)),
+        });
     }
-    let mut weights = vec![[0.0; 2]; train.n_rows()];
+    let mut weights = vec![0.0; train.n_rows()];
     let mut stamps = vec![u32::MAX; train.n_rows()];
     while let Some(Open { node, listing }) = open.pop() {
         let range = tree.ranges[node].clone();
         let mut is_whole = true;
         for reach in tree.reaches.at(&range) {
-            let mut weight = [0.0; 2];
-            weight[usize::from(tree.reaches.is_relevant(reach.row))] = reach.weight;
-            weights[reach.row as usize] = weight;
+            weights[reach.row as usize] = reach.weight;
             is_whole &= reach.weight == 1.0;
         }
         let counts = tree.nodes[node].counts;
