@@ -9,11 +9,13 @@
 
 mod binary;
 mod density;
+pub mod j48;
 mod moments;
 mod naive_bayes;
 mod nearest;
 
 pub use binary::{BinaryLearner, BinaryModel};
+pub use j48::{J48, J48Model};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use nearest::{NearestNeighbours, NearestNeighboursModel};
 
