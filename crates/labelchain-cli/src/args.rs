@@ -12,7 +12,7 @@ use labelchain::data::{
 use labelchain::ensemble::{Genetic, Sampling};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{Method, Settings};
-use labelchain::model::Likelihood;
+use labelchain::model::{J48, Likelihood};
 use labelchain::ordering::{GeneticSearch, OrderDistance};
 use labelchain::trained::Trained;
 
@@ -262,6 +262,22 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "ORDER", value_delimiter = ',', default_value = "random", help_heading = METHOD)]
     order: Vec<String>,
 
+    /// The smaller, the more of a tree is pruned
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, help_heading = TREES)]
+    confidence: f64,
+
+    /// Rows that at least two branches of a split must have
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = TREES)]
+    min_leaf: usize,
+
+    /// Leave trees as they have grown
+    #[arg(long, help_heading = TREES)]
+    unpruned: bool,
+
+    /// Split nominal inputs into one value and the others
+    #[arg(long, help_heading = TREES)]
+    binary_splits: bool,
+
     /// Orders that each member draws and tries
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = OOCC)]
     orders: usize,
@@ -317,6 +333,7 @@ impl Threads {
 }
 
 const METHOD: &str = "Method (defaults as in the paper)";
+const TREES: &str = "Methods with -j48 (defaults as in WEKA)";
 const OOCC: &str = "Method oocc";
 const GENETIC: &str = "Methods ga and ga-br";
 
@@ -387,6 +404,12 @@ impl MethodArgs {
                 LikelihoodArg::Auto => Likelihood::Auto,
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,
                 LikelihoodArg::Weka => Likelihood::Weka,
+            },
+            tree: J48 {
+                confidence: self.confidence,
+                min_leaf: self.min_leaf,
+                pruned: !self.unpruned,
+                binary_splits: self.binary_splits,
             },
             order: self.order(data)?,
             n_orders: self.orders,

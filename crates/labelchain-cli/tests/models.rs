@@ -196,6 +196,34 @@ fn every_method_says_why_this_order() {
 }
 
 #[test]
+fn trees_are_trained_for_an_order_and_can_be_read() {
+    let place = Place::trained("ecc-j48");
+    let train = ["train", "train.csv", "--labels", "calm,sad,wild", "-m", "ecc-j48", "-o", "t"];
+    place.ok(&[&train[..], &["--sample", "1", "--unpruned", "--select", "none"]].concat());
+    let page = place.ok(&["show", "t", "--tree", "wild", "--member", "2"]);
+    // Thresholds are values of the training file, where this column has two decimals.
+    let rest = page.split("loud <= ").nth(1).unwrap();
+    let hundredths = 100.0 * rest.split([':', '\n']).next().unwrap().parse::<f64>().unwrap();
+    assert!((hundredths - hundredths.round()).abs() < 1e-9, "{page}");
+    assert!(page.contains(": relevant (") && page.contains(" leaves, "), "{page}");
+    for (label, member, words) in
+        [("wilde", "0", "--tree is \"wilde\""), ("wild", "9", "--tree is \"wild\" of member 9")]
+    {
+        let show = ["show", "m.labelchain", "--tree", label, "--member", member];
+        place.refused(&show, 2, &[words]);
+    }
+    for method in ["dynamic-j48", "oocc-j48"] {
+        let train = ["train", "train.csv", "--labels", "calm,sad", "-m", method, "-o", "no"];
+        let (status, _, error) = place.run(&train);
+        assert_eq!(status, 2, "{error}");
+        assert!(error.contains("must be trained for each, so it takes br, ecc, ga"), "{error}");
+    }
+    let train = ["train", "train.csv", "--labels", "calm,sad", "-m", "br-j48", "-o", "no"];
+    place.refused(&[&train[..], &["--confidence", "0.6"]].concat(), 2, &["confidence is 0.6"]);
+    place.refused(&[&train[..], &["--min-leaf", "0"]].concat(), 2, &["min_leaf is 0"]);
+}
+
+#[test]
 fn every_output_format_says_the_same() {
     let place = Place::trained("dynamic-nb");
     let predict = |out: &str, more: &[&str]| {
@@ -364,7 +392,7 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
     assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);
 }
 
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 16] = [
     "dynamic-nb",
     "ga-nb",
     "ecc-nb",
@@ -377,6 +405,10 @@ const METHODS: [&str; 12] = [
     "oocc-knn",
     "br-knn",
     "ga-br-knn",
+    "ga-j48",
+    "ecc-j48",
+    "br-j48",
+    "ga-br-j48",
 ];
 
 #[test]

@@ -138,6 +138,23 @@ impl Trained {
         self.ensemble.members()
     }
 
+    /// The tree of one member for one label, in the units of the training file, as text; none where
+    /// members are not trees.
+    pub fn tree(&self, member: usize, label: LabelId) -> Option<String> {
+        let BaseModel::J48(chain) = self.members().get(member)?.model() else { return None };
+        let inputs = chain.inputs(label, &self.attributes, &self.label_names);
+        let features = &chain.views()[label.0].features;
+        let (means, deviations) = (self.standardizer.means(), self.standardizer.deviations());
+        let as_in_file = |input: usize, value: f64| {
+            let scale = |&column: &usize| Some((means[column]?, deviations[column]?));
+            match features.get(input).and_then(scale) {
+                Some((mean, deviation)) => value * deviation + mean,
+                None => value,
+            }
+        };
+        Some(chain.model(label).on_scale(as_in_file).named(&inputs).to_string())
+    }
+
     /// Labels rows whose columns were brought into place by [`Trained::align`].
     pub fn predict(&self, rows: &Dataset) -> Result<Answers> {
         let rows = self.standardizer.apply(rows)?;

@@ -22,7 +22,8 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
 
-    /// Methods to compare: dynamic, ga, ecc, oocc, br or ga-br, each with -nb or -knn
+    /// Methods to compare: dynamic, ga, ecc, oocc, br or ga-br, each with -nb or -knn; or ga, ecc, br or ga-br
+    /// with -j48
     #[arg(
         short,
         long,

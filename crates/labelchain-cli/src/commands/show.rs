@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use labelchain::chain::Order;
-use labelchain::data::Attribute;
+use labelchain::data::{Attribute, LabelId};
 use labelchain::ensemble::{BaseModel, Member};
+use labelchain::error::{Error, Result};
 use labelchain::experiment::StrategyName;
 use labelchain::model::Likelihood;
 use labelchain::ordering::OrderDistance;
@@ -27,6 +28,14 @@ pub(crate) struct Show {
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
 
+    /// The tree of a member for this label, in the units of the training file (methods with -j48)
+    #[arg(long, value_name = "LABEL", conflicts_with = "json")]
+    tree: Option<String>,
+
+    /// Whose tree, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "tree")]
+    member: usize,
+
     /// One JSON object instead of text, with every row, feature and order
     #[arg(long)]
     json: bool,
@@ -38,7 +47,27 @@ impl Show {
         if self.json {
             return print(&(json(&model).to_string() + "\n"));
         }
+        if let Some(label) = &self.tree {
+            return print(&self.tree(&model, label)?);
+        }
         print(&format!("{}: {}", self.model.model.display(), text(&model)))
+    }
+}
+
+impl Show {
+    fn tree(&self, model: &Trained, label: &str) -> Result<String> {
+        let Some(at) = model.label_names().iter().position(|name| name == label) else {
+            return Err(Error::Setting {
+                name: "--tree",
+                value: format!("{label:?}"),
+                accepted: "one of the model's labels; labelchain show lists them",
+            });
+        };
+        model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
+            name: "--tree",
+            value: format!("{label:?} of member {}", self.member),
+            accepted: "a member of a model with -j48, counted from 0; other models have no trees",
+        })
     }
 }
 
@@ -100,6 +129,10 @@ fn settings(model: &Trained) -> Value {
         "max_features": settings.max_features,
         "likelihood": likelihood(settings.likelihood),
         "order": settings.order.as_ref().map_or(json!("random"), |order| json!(positions(order))),
+        "confidence": settings.tree.confidence,
+        "min_leaf": settings.tree.min_leaf,
+        "pruned": settings.tree.pruned,
+        "binary_splits": settings.tree.binary_splits,
         "orders": settings.n_orders,
         "lenders": settings.n_lenders,
         "candidates": settings.genetic.n_candidates,

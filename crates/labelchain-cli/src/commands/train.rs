@@ -16,7 +16,8 @@ pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
 
-    /// The method: dynamic, ga, ecc, oocc, br or ga-br, then -nb or -knn
+    /// The method: dynamic, ga, ecc, oocc, br or ga-br, then -nb or -knn; or ga, ecc, br or ga-br
+    /// with -j48
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb")]
     method: Method,
 

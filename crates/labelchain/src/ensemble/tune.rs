@@ -27,7 +27,7 @@ pub fn tune_decay(
     seed: Seed,
 ) -> Result<f64> {
     let best = tune::<_, { DECAYS.len() }>(train, prepared, seed, |fitted, tested, seed| {
-        let fit = |rows: &[usize], _: &Order, seed| base.fit(fitted, rows, seed);
+        let fit = |rows: &[usize], _: &Order, seed| base.fit(fitted, rows, None, seed);
         let candidates = sampling.candidates(fitted, seed, fit)?;
         let policies = local_f1(&candidates, fitted)?;
         let chain = |(candidate, policy): (Candidate<BaseModel>, LocalF1)| Chain {

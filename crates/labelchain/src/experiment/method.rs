@@ -15,7 +15,7 @@ use crate::ensemble::{
     Base, BaseModel, Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::{Error, Result};
-use crate::model::{Likelihood, NaiveBayes, NearestNeighbours};
+use crate::model::{J48, Likelihood, NaiveBayes, NearestNeighbours};
 use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
 use crate::seed::Seed;
 
@@ -69,11 +69,19 @@ pub enum BaseName {
     Nb,
     /// `knn`: nearest neighbours.
     Knn,
+    /// `j48`: trees, trained for each order.
+    J48,
 }
 
 impl BaseName {
     /// All of them, with their names.
-    pub const ALL: [(BaseName, &'static str); 2] = [(BaseName::Nb, "nb"), (BaseName::Knn, "knn")];
+    pub const ALL: [(BaseName, &'static str); 3] =
+        [(BaseName::Nb, "nb"), (BaseName::Knn, "knn"), (BaseName::J48, "j48")];
+
+    /// Whether a model can be walked in any order, without being trained again.
+    pub fn is_free_of_order(self) -> bool {
+        matches!(self, BaseName::Nb | BaseName::Knn)
+    }
 }
 
 fn name_of<T: PartialEq>(all: &[(T, &'static str)], wanted: T) -> &'static str {
@@ -98,13 +106,22 @@ impl FromStr for Method {
         let refuse = || Error::Setting {
             name: "method",
             value: format!("{text:?}"),
-            accepted: "a strategy (dynamic, ga, ecc, oocc, br, ga-br) and a base (nb, knn), such as \
+            accepted: "a strategy (dynamic, ga, ecc, oocc, br, ga-br) and a base (nb, knn, j48), such as \
                        dynamic-nb",
         };
         let (strategy, base) = text.rsplit_once('-').ok_or_else(refuse)?;
         let strategy = named(&StrategyName::ALL, strategy).ok_or_else(refuse)?;
         let base = named(&BaseName::ALL, base).ok_or_else(refuse)?;
-        Ok(Method { strategy, base })
+        let tries_orders = matches!(strategy, StrategyName::Dynamic | StrategyName::Oocc);
+        match tries_orders && !base.is_free_of_order() {
+            false => Ok(Method { strategy, base }),
+            true => Err(Error::Setting {
+                name: "method",
+                value: format!("{text:?}"),
+                accepted: "nb or knn with dynamic and oocc, which walk a model in many orders; a \
+                           model of j48 must be trained for each, so it takes br, ecc, ga or ga-br",
+            }),
+        }
     }
 }
 
@@ -123,6 +140,8 @@ pub struct Settings {
     pub max_features: Option<usize>,
     /// How naive Bayes weighs numeric cells.
     pub likelihood: Likelihood,
+    /// How `j48` grows trees.
+    pub tree: J48,
     /// The order of every chain of `ecc`; drawn for each if none.
     pub order: Option<Order>,
     /// Orders that each member of `oocc` draws and tries.
@@ -142,6 +161,7 @@ impl Default for Settings {
             max_imbalance: Some(20.0),
             max_features: Some(300),
             likelihood: Likelihood::Auto,
+            tree: J48::default(),
             order: None,
             n_orders: 20,
             n_lenders: 1,
@@ -220,10 +240,24 @@ struct Fitting<'a> {
 struct TrainedBase {
     base: Base,
     neighbours: Option<usize>,
+    /// To be walked in orders, or in any way where the base is free of order.
+    walked: Models,
+    /// To decide labels independently, where that takes other models.
+    alone: Models,
+}
+
+#[derive(Default)]
+struct Models {
     /// Each with validation rows of its own.
     candidates: OnceCell<Vec<Candidate<BaseModel>>>,
     /// All with the same validation rows, for a search to keep some.
     contenders: OnceCell<Vec<Candidate<BaseModel>>>,
+}
+
+impl TrainedBase {
+    fn models(&self, walked: bool) -> &Models {
+        if walked || !self.base.must_be_retrained() { &self.walked } else { &self.alone }
+    }
 }
 
 impl Fitting<'_> {
@@ -240,23 +274,33 @@ impl Fitting<'_> {
                 };
                 (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
             }
+            BaseName::J48 => (Base::J48 { tree: self.settings.tree, preparation }, None),
         };
-        let (candidates, contenders) = (OnceCell::new(), OnceCell::new());
-        Ok(TrainedBase { base, neighbours, candidates, contenders })
+        let (walked, alone) = (Models::default(), Models::default());
+        Ok(TrainedBase { base, neighbours, walked, alone })
     }
 
-    fn candidates<'t>(&self, of: &'t TrainedBase) -> Result<&'t [Candidate<BaseModel>]> {
-        let (sampling, base, train) = (&self.settings.sampling, &of.base, self.prepared);
-        let fit = |rows: &[usize], _: &Order, seed| base.fit(train, rows, seed);
-        or_train(&of.candidates, || sampling.candidates(train, self.seed, fit))
+    fn candidates<'t>(
+        &self,
+        of: &'t TrainedBase,
+        walked: bool,
+    ) -> Result<&'t [Candidate<BaseModel>]> {
+        let Settings { sampling, order: given, .. } = self.settings;
+        let (base, train) = (&of.base, self.prepared);
+        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
+            base.fit(train, rows, walked.then_some(given.as_ref().unwrap_or(drawn)), seed)
+        };
+        or_train(&of.models(walked).candidates, || sampling.candidates(train, self.seed, fit))
     }
 
     /// The contenders that a search keeps.
     fn kept(&self, of: &TrainedBase, walked: bool) -> Result<Vec<Candidate<BaseModel>>> {
         let Settings { sampling, genetic, .. } = self.settings;
         let (base, train) = (&of.base, self.prepared);
-        let fit = |rows: &[usize], _: &Order, seed| base.fit(train, rows, seed);
-        let contenders = or_train(&of.contenders, || {
+        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
+            base.fit(train, rows, walked.then_some(drawn), seed)
+        };
+        let contenders = or_train(&of.models(walked).contenders, || {
             let n = genetic.n_candidates(sampling.n_members)?;
             sampling.contenders(n, train, self.seed, fit)
         })?;
@@ -275,11 +319,10 @@ impl Fitting<'_> {
 
     fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
         let Settings { n_orders, n_lenders, .. } = *self.settings;
+        let walked = !matches!(name, StrategyName::Br | StrategyName::GaBr);
         let candidates = match name {
-            StrategyName::Ga | StrategyName::GaBr => {
-                Cow::Owned(self.kept(trained, name == StrategyName::Ga)?)
-            }
-            _ => Cow::Borrowed(self.candidates(trained)?),
+            StrategyName::Ga | StrategyName::GaBr => Cow::Owned(self.kept(trained, walked)?),
+            _ => Cow::Borrowed(self.candidates(trained, walked)?),
         };
         let mut tuned = None;
         let strategy = match name {

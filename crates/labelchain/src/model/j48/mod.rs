@@ -15,9 +15,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{BinaryLearner, BinaryModel};
-use crate::data::{Attribute, Dataset, LabelId, Matrix};
+use crate::data::{Attribute, Dataset, LabelId};
 use crate::error::{Error, Result};
-use crate::learner::Block;
 use crate::prepare::SMALL;
 use reach::Reaches;
 
@@ -29,7 +28,7 @@ use reach::Reaches;
 /// | `min_leaf` | 2 | at least 1 | M: rows that at least two branches of a split must have |
 /// | `pruned` | true | | whether branches that only fit the training rows are taken back |
 /// | `binary_splits` | false | | whether nominal inputs are split into one value and the others |
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct J48 {
     /// CF: the smaller, the more is pruned.
     pub confidence: f64,
@@ -184,12 +183,9 @@ impl BinaryLearner for J48 {
 impl BinaryModel for J48Model {
     /// Log-odds of the class shares where the row ends: infinite where all rows agree, 0 where no
     /// class is ahead by more than 1e-6.
-    fn supports(&self, block: &Block) -> Vec<f64> {
-        let support = |&row: &usize| {
-            let [no, yes] = self.shares(block.features, row);
-            if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() }
-        };
-        block.rows.iter().map(support).collect()
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+        let [no, yes] = self.shares(cell);
+        if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() }
     }
 }
 
@@ -206,7 +202,7 @@ impl J48Model {
 
     /// The shares of both classes where a row ends. Where a cell is missing that is asked for, it
     /// goes every way, with as much weight as the training rows that went there.
-    fn shares(&self, features: &Matrix, row: usize) -> [f64; 2] {
+    fn shares(&self, cell: &dyn Fn(usize) -> f64) -> [f64; 2] {
         let mut shares = [0.0; 2];
         let mut ends_in = |node: &Node, weight: f64| {
             if !node.is_empty() {
@@ -221,7 +217,7 @@ impl J48Model {
                 continue;
             };
             let child = |&at: &usize| &self.nodes[at];
-            match split.test.answer(features.get(row, split.column)) {
+            match split.test.answer(cell(split.column)) {
                 Some(answer) => match child(&split.children[answer]) {
                     none if none.is_empty() => ends_in(node, weight),
                     child => open.push((child, weight)),
@@ -254,6 +250,17 @@ impl J48Model {
         self.n_features == n_features
             && n_parents.first() == Some(&0)
             && n_parents[1..].iter().all(|&parents| parents == 1)
+    }
+
+    /// The same tree for inputs on another scale: `threshold` is told the input and the value there.
+    pub fn on_scale(&self, threshold: impl Fn(usize, f64) -> f64) -> J48Model {
+        let mut tree = self.clone();
+        for split in tree.nodes.iter_mut().filter_map(|node| node.split.as_mut()) {
+            if let Test::AtMost(value) = &mut split.test {
+                *value = threshold(split.column, *value);
+            }
+        }
+        tree
     }
 
     /// The tree as WEKA prints it, with the names of the inputs it was fitted to.
