@@ -95,6 +95,15 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// A loss that cannot stand in a table of results.
+    #[error("the loss of {of} {problem}")]
+    Measurement {
+        /// Method, data set, criterion and fold.
+        of: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// Two things that belong together have different sizes.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
