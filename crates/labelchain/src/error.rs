@@ -104,6 +104,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// Results that do not allow a comparison.
+    #[error("{problem}")]
+    Comparison {
+        /// What is missing, and where.
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+
     /// Two things that belong together have different sizes.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
@@ -244,6 +253,7 @@ impl Error {
             }
             Error::Columns { remedy, .. } => Some(remedy.clone()),
             Error::Model { remedy, .. } => Some((*remedy).into()),
+            Error::Comparison { remedy, .. } => Some((*remedy).into()),
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
             _ => None,
         }

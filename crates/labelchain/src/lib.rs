@@ -47,4 +47,6 @@ pub mod ensemble;
 pub mod experiment;
 pub mod trained;
 
+pub mod stats;
+
 mod store;
