@@ -16,7 +16,7 @@ use labelchain::model::Likelihood;
 use labelchain::trained::Trained;
 
 use crate::commands::{
-    Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Train,
+    Compare, Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Train,
 };
 use crate::memory;
 use crate::messages::remark;
@@ -43,6 +43,7 @@ Examples:
   labelchain explain yeast.labelchain new.csv --row 17
   labelchain split yeast.arff.gz --stratify iterative -o folds
   labelchain score truth.arff predicted.csv          how wrong are the predictions?
+  labelchain compare results.csv                     are methods different, and which?
 
 Exit status: 0 done, 2 wrong request or file content, 3 the system refused to open, read or write.";
 
@@ -66,6 +67,8 @@ pub(crate) enum Command {
     Split(Split),
     /// The eleven losses of two files
     Score(Score),
+    /// Compare methods over many data sets: ranks, tests, who cannot be told apart
+    Compare(Compare),
     /// Generate a small data set with dependent labels and describe it
     Demo(Demo),
 }

@@ -44,6 +44,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Explain(explain) => explain.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
+        Command::Compare(compare) => compare.run(),
         Command::Demo(demo) => demo.run(),
     }
 }

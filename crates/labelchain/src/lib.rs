@@ -49,4 +49,6 @@ pub mod trained;
 
 pub mod stats;
 
+pub mod report;
+
 mod store;

@@ -1,5 +1,6 @@
 //! One file per command; each is a thin reading of one library call.
 
+mod compare;
 mod convert;
 mod demo;
 mod describe;
@@ -11,6 +12,7 @@ mod show;
 mod split;
 mod train;
 
+pub(crate) use compare::Compare;
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
