@@ -3,6 +3,7 @@
 mod args;
 mod bars;
 mod commands;
+mod directory;
 mod memory;
 mod messages;
 mod progress;

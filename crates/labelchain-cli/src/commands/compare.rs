@@ -1,16 +1,20 @@
 //! `labelchain compare`: are methods different, which ones, and by how much? For anybody's results.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use labelchain::data::{save, stem};
+use labelchain::error::{Error, Result};
 use labelchain::experiment::Results;
-use labelchain::report::{compare, title};
+use labelchain::report::{Format, Printed, Report, compare, title};
 use labelchain::seed::Seed;
 use labelchain::stats::{Comparison, Gaps, Measured, Pair, Recipe, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
+use crate::args::not_over;
 use crate::bars::{brackets, cut, scale, width};
+use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -22,6 +26,15 @@ pub(crate) struct Compare {
 
     #[command(flatten)]
     recipe: RecipeArgs,
+
+    /// Also a report, by its name: .html, .md, .tex, .csv, or a new directory for all of them and the
+    /// figures
+    #[arg(short = 'o', long = "report", value_name = "OUT")]
+    report: Option<PathBuf>,
+
+    /// In the report, put these printed losses beside ours
+    #[arg(long, value_name = "FILE.csv", requires = "report")]
+    compare_paper: Option<PathBuf>,
 
     /// One JSON object instead of text
     #[arg(long)]
@@ -75,7 +88,7 @@ enum ZerosArg {
 
 impl RecipeArgs {
     /// Follows the recipe.
-    pub(crate) fn compare(&self, results: &Results) -> labelchain::error::Result<Comparison> {
+    pub(crate) fn compare(&self, results: &Results) -> Result<Comparison> {
         let recipe = Recipe {
             alpha: self.alpha,
             gaps: match self.gaps {
@@ -100,8 +113,36 @@ impl Compare {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let results = Results::read(&self.results)?;
         let comparison = self.recipe.compare(&results)?;
+        if let Some(out) = &self.report {
+            not_over(&[&self.results], out)?;
+            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
+            let title = stem(&self.results);
+            let report = Report::of(&title, &results, &comparison, printed.as_ref(), Vec::new());
+            save_report(&report, &results, out)?;
+        }
         print(&if self.json { json(&comparison) } else { text(&comparison) })
     }
+}
+
+/// Writes one format, or a directory of all.
+pub(crate) fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
+    if let Some(format) = Format::of(out) {
+        let text = report.text(format, false);
+        return save(out, |file| file.write_all(text.as_bytes()));
+    }
+    let mut files = vec![
+        ("report.html".into(), report.text(Format::Html, true).into_bytes()),
+        ("report.md".into(), report.text(Format::Markdown, true).into_bytes()),
+        ("report.tex".into(), report.text(Format::Latex, true).into_bytes()),
+        ("statistics.csv".into(), report.text(Format::Csv, true).into_bytes()),
+    ];
+    let mut measured = Vec::new();
+    results.write(&mut measured).map_err(|source| Error::Io { path: out.into(), source })?;
+    files.push(("results.csv".into(), measured));
+    for figure in report.figures() {
+        files.push((format!("figures/{}.svg", figure.id), figure.svg.clone().into_bytes()));
+    }
+    directory::save(out, &files)
 }
 
 /// The promise of `compare --json`.

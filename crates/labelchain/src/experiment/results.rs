@@ -3,7 +3,7 @@
 //! Statistics and reports can be redone from a file of these, without data or models, and for
 //! anybody's results.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -170,6 +170,31 @@ impl Results {
             cells.iter().map(mean).collect()
         });
         rows.collect()
+    }
+
+    /// By one criterion, the losses of all folds of each method (column) on each data set (row).
+    pub fn folds(&self, criterion: usize) -> Vec<Vec<Vec<f64>>> {
+        let losses =
+            |folds: &Vec<(Option<usize>, f64)>| folds.iter().map(|&(_, loss)| loss).collect();
+        let cells = self.by_cell(criterion);
+        let rows = cells.chunks(self.methods.all.len().max(1));
+        rows.map(|cells| cells.iter().map(losses).collect()).collect()
+    }
+
+    /// The seconds of a method on each data set, all folds together, where they are known.
+    pub fn seconds(&self, method: usize) -> Vec<Option<f64>> {
+        // Every criterion repeats what the fold took.
+        let mut by_fold: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
+        for Row { key, seconds, .. } in self.rows.iter().filter(|row| row.key.method == method) {
+            if let Some(seconds) = seconds {
+                by_fold.insert((key.dataset, key.fold), *seconds);
+            }
+        }
+        let mut by_set = vec![None; self.datasets.all.len()];
+        for ((dataset, _), seconds) in by_fold {
+            *by_set[dataset].get_or_insert(0.0) += seconds;
+        }
+        by_set
     }
 
     /// By one criterion, data set after data set and in each method after method: folds and losses,
@@ -438,6 +463,18 @@ mod tests {
         };
         assert_eq!(mean([0, 1, 2]), Some((0.1 + 0.2 + 0.7) / 3.0));
         assert_eq!(mean([2, 0, 1]), mean([0, 1, 2]));
+    }
+
+    #[test]
+    fn seconds_are_counted_once_for_all_criteria() {
+        let results = parsed(
+            "dataset,method,criterion,fold,loss,seconds\n\
+             y,br,h,0,0.1,1\ny,br,z,0,0.2,1\ny,br,h,1,0.1,2\ny,ecc,h,0,0.1,\n",
+        );
+        let results = results.unwrap();
+        assert_eq!(results.seconds(0), [Some(3.0)]);
+        assert_eq!(results.seconds(1), [None]);
+        assert_eq!(results.folds(0), [[vec![0.1, 0.1], vec![0.1]]]);
     }
 
     #[test]
