@@ -116,7 +116,12 @@ impl Compare {
         if let Some(out) = &self.report {
             not_over(&[&self.results], out)?;
             let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
-            let title = stem(&self.results);
+            let title = format!(
+                "{}: {} methods on {} data sets",
+                stem(&self.results),
+                comparison.methods.len(),
+                comparison.datasets.len()
+            );
             let report = Report::of(&title, &results, &comparison, printed.as_ref(), Vec::new());
             save_report(&report, &results, out)?;
         }

@@ -163,42 +163,36 @@ impl Beside {
         told
     }
 
-    /// Mean, mean size and greatest size of the differences, by criterion and method.
+    /// The mean of the differences and, in brackets, of their sizes, by criterion and method.
     pub(super) fn summary(&self, methods: &[String]) -> Sheet {
-        let mut lines = Vec::new();
-        for criterion in &self.criteria {
-            for &method in &self.methods {
-                let cells = self.of_pair(criterion, method);
-                let n = cells.len().max(1) as f64;
-                let mean = cells.iter().map(|cell| cell.difference()).sum::<f64>() / n;
-                let size = cells.iter().map(|cell| cell.difference().abs()).sum::<f64>() / n;
-                let furthest = cells
-                    .iter()
-                    .max_by(|a, b| a.difference().abs().total_cmp(&b.difference().abs()));
-                let source = format!("{} data sets", cells.len());
-                let number =
-                    |value: f64| Cell::number(value, format!("{value:.4}"), source.clone());
-                let mut row = vec![
-                    Cell::words(methods[method].clone()),
-                    Cell::number(mean, format!("{mean:+.4}"), source.clone()),
-                    number(size),
-                ];
-                row.extend(match furthest {
-                    Some(cell) => {
-                        [number(cell.difference().abs()), Cell::words(cell.dataset.clone())]
-                    }
-                    None => [Cell::words("–"), Cell::words("–")],
-                });
-                lines.push(Line::new(title(criterion), row));
-            }
-        }
+        let cell = |criterion: &String, method: usize| {
+            let cells = self.of_pair(criterion, method);
+            let by_size =
+                |a: &&&Both, b: &&&Both| a.difference().abs().total_cmp(&b.difference().abs());
+            let Some(furthest) = cells.iter().max_by(by_size) else { return Cell::words("–") };
+            let n = cells.len() as f64;
+            let mean = cells.iter().map(|cell| cell.difference()).sum::<f64>() / n;
+            let size = cells.iter().map(|cell| cell.difference().abs()).sum::<f64>() / n;
+            let source = format!(
+                "{n} data sets; the greatest difference is {:+.4}, on {}",
+                furthest.difference(),
+                furthest.dataset
+            );
+            Cell::number(mean, format!("{mean:+.4} ({size:.4})"), source)
+        };
+        let line = |criterion: &String| {
+            let cells = self.methods.iter().map(|&method| cell(criterion, method)).collect();
+            Line::new(title(criterion), cells)
+        };
+        let names = self.methods.iter().map(|&method| methods[method].clone());
         Sheet {
             id: "printed-summary".into(),
-            caption: "Our losses minus printed ones, over data sets".into(),
-            columns: ["Criterion", "Method", "Mean", "Mean size", "Greatest size", "on"]
-                .map(String::from)
-                .into(),
-            lines,
+            caption:
+                "Our losses minus printed ones: the mean over data sets and, in brackets, the \
+                      mean size"
+                    .into(),
+            columns: ["Criterion".to_string()].into_iter().chain(names).collect(),
+            lines: self.criteria.iter().map(line).collect(),
         }
     }
 

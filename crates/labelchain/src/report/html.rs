@@ -85,14 +85,25 @@ fn part(section: &Section, report: &Report) -> String {
             false => figure(of),
         })
         .collect();
-    match (figures.is_empty(), section.is_appendix) {
-        (true, _) => {}
-        (false, true) => page += &figures.concat(),
-        (false, false) => {
-            let _ = writeln!(page, "<div class=\"figures\">\n{}</div>", figures.concat());
+    let figures = figures.concat();
+    match (section.figures.len(), section.is_appendix) {
+        (_, true) | (0, _) => page + &figures + &tables.concat() + "</section>\n",
+        // One figure, and the table that says the same beside it.
+        (1, false) => {
+            let (first, rest) = tables.split_at(tables.len().min(1));
+            let first = first.concat();
+            page + &format!(
+                "<div class=\"side\">\n{figures}{first}</div>\n{}</section>\n",
+                rest.concat()
+            )
+        }
+        _ => {
+            page + &format!(
+                "<div class=\"figures\">\n{figures}</div>\n{}</section>\n",
+                tables.concat()
+            )
         }
     }
-    page + &tables.concat() + "</section>\n"
 }
 
 fn folded(id: &str, title: &str, content: &str) -> String {
@@ -114,38 +125,44 @@ fn table(sheet: &Sheet, id: &str) -> String {
     // A wide table is scrolled within its frame, by keyboard too.
     let mut page = format!(
         "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"{id}>\n<table>\n\
-         <caption>{caption}</caption>\n<thead><tr>"
+         <caption><span>{caption}</span></caption>\n<thead><tr>"
     );
+    let is_sorted = sheet.columns.first().is_some_and(|name| !name.is_empty());
     for name in &sheet.columns {
-        let _ = match name.is_empty() {
-            true => write!(page, "<td></td>"),
-            false => write!(page, "<th scope=\"col\"><button>{}</button></th>", Escaped(name)),
+        let text = Escaped(name);
+        let _ = match (name.is_empty(), is_sorted) {
+            (true, _) => write!(page, "<td></td>"),
+            (false, true) => write!(page, "<th scope=\"col\"><button>{text}</button></th>"),
+            (false, false) => write!(page, "<th scope=\"col\">{text}</th>"),
         };
     }
     page += "</tr></thead>\n<tbody>\n";
     let (summaries, rows): (Vec<&Line>, Vec<&Line>) =
         sheet.lines.iter().partition(|line| line.is_summary);
-    rows.into_iter().for_each(|line| page += &row(line));
+    rows.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
     page += "</tbody>\n";
     if !summaries.is_empty() {
         page += "<tfoot>\n";
-        summaries.into_iter().for_each(|line| page += &row(line));
+        summaries.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
         page += "</tfoot>\n";
     }
     page + "</table>\n</div>\n"
 }
 
-fn row(line: &Line) -> String {
+fn row(line: &Line, n_columns: usize) -> String {
     let head = Escaped(&line.head);
     let head = match &line.link {
         Some(link) => format!("<a href=\"#{link}\">{head}</a>"),
         None => head.to_string(),
     };
-    let cells: String = line.cells.iter().map(cell).collect();
+    let cells: String = match &line.cells[..] {
+        [one] if n_columns > 1 => cell(one, &format!(" colspan=\"{n_columns}\"")),
+        cells => cells.iter().map(|of| cell(of, "")).collect(),
+    };
     format!("<tr><th scope=\"row\">{head}</th>{cells}</tr>\n")
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &Cell, span: &str) -> String {
     let class = match (cell.mark, cell.value) {
         (Mark::Best | Mark::TiedBest, _) => " class=\"best\"",
         (Mark::Significant, _) => " class=\"significant\"",
@@ -164,6 +181,10 @@ fn cell(cell: &Cell) -> String {
         }
         _ => Escaped(&cell.text).to_string(),
     };
-    let tie = if cell.mark == Mark::TiedBest { "<sup title=\"tied\">=</sup>" } else { "" };
-    format!("<td{class}{value}{source}>{text}{tie}</td>")
+    let tie = if cell.mark == Mark::TiedBest {
+        "<span class=\"tie\" title=\"tied\">&#8202;=</span>"
+    } else {
+        ""
+    };
+    format!("<td{span}{class}{value}{source}>{text}{tie}</td>")
 }

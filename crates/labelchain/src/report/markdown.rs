@@ -47,7 +47,11 @@ fn table(sheet: &Sheet) -> String {
             true => format!("*{}*", escaped(&line.head)),
             false => escaped(&line.head),
         };
-        page += &row([vec![head], line.cells.iter().map(cell).collect()].concat());
+        let mut cells = vec![head];
+        cells.extend(line.cells.iter().map(cell));
+        // Markdown has no cells that span.
+        cells.resize(sheet.columns.len(), String::new());
+        page += &row(cells);
     }
     page + "\n"
 }

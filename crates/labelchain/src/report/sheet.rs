@@ -10,7 +10,8 @@ pub struct Sheet {
     pub id: String,
     /// What it holds.
     pub caption: String,
-    /// What the first column holds, then the name of each other column.
+    /// What the first column holds, then the name of each other column. A first column without a name
+    /// holds rows of different kinds, which are not to be sorted.
     pub columns: Vec<String>,
     /// The rows.
     pub lines: Vec<Line>,
@@ -23,7 +24,7 @@ pub struct Line {
     pub head: String,
     /// The section that says more about it.
     pub link: Option<String>,
-    /// What it says.
+    /// What it says: a cell for each column, or one for all of them.
     pub cells: Vec<Cell>,
     /// Whether it sums up those above, and stays below them.
     pub is_summary: bool,
@@ -168,12 +169,8 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
         comparison.criteria.len()
     );
     let p = of.friedman_p_holm;
-    let mut frd = vec![Cell::default(); methods.len()];
-    if let Some(first) = frd.first_mut() {
-        *first =
-            Cell { mark: significance(p, comparison), ..Cell::number(p, long_p_text(p), source) };
-    }
-    lines.push(Line::new("Frd", frd));
+    let frd = Cell { mark: significance(p, comparison), ..Cell::number(p, long_p_text(p), source) };
+    lines.push(Line::new("Frd", vec![frd]));
     for a in 0..methods.len().saturating_sub(1) {
         let cell = |b: usize| match of.pair(a, b) {
             Some(pair) if b > a => Cell {

@@ -15,7 +15,7 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
     let k = methods.len();
     let order = by_rank(&of.mean_ranks);
     let widest = methods.iter().map(|name| text_width(name, LETTERS)).fold(0.0, f64::max);
-    let margin = (widest + 48.0).clamp(90.0, 190.0);
+    let margin = (widest + 46.0).clamp(84.0, 160.0);
     let x_of = |rank: f64| margin + (rank - 1.0) / (k as f64 - 1.0) * (WIDTH - 2.0 * margin);
 
     let tests = [
@@ -94,9 +94,9 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
     let text = told(comparison, of, &order, &tests[0].1, &tests[1].1);
     Figure {
         caption: format!(
-            "Mean ranks over {} data sets, the best on the left. Black bars join methods whose mean \
-             ranks are closer than the critical difference (Nemenyi, level {alpha}); blue bars join \
-             neighbours of which no two differ (Wilcoxon with Holm, level {alpha}).",
+            "Mean ranks over {} data sets, the best on the left. The upper bars join methods whose mean \
+             ranks are closer than the critical difference (Nemenyi, level {alpha}); the lower, blue \
+             bars join neighbours of which no two differ (Wilcoxon with Holm, level {alpha}).",
             of.used.len(),
             alpha = comparison.recipe.alpha,
         ),

@@ -21,8 +21,8 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
     let ticks =
         ticks(all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max), 6);
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
-    let margin = 130.0;
-    let x_of = |loss: f64| margin + (loss - low) / (high - low) * (WIDTH - margin - 16.0);
+    let margin = 108.0;
+    let x_of = |loss: f64| margin + (loss - low) / (high - low) * (WIDTH - margin - 24.0);
     let legend = Drawing::legend_height(WIDTH, methods);
     let row = methods.len() as f64 * 9.0 + 8.0;
     let top = legend + 22.0;

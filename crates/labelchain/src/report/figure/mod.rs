@@ -29,5 +29,6 @@ pub struct Figure {
     pub svg: String,
 }
 
-/// The width of all figures: with letters of 13 pixels they are still read on a telephone.
-const WIDTH: f64 = 600.0;
+/// The width of all figures: letters of 13 pixels are still read on a telephone, and in one column of
+/// a journal.
+const WIDTH: f64 = 480.0;

@@ -14,8 +14,8 @@ pub(in crate::report) fn differences(beside: &Beside, methods: &[String]) -> Opt
     }
     let ticks = ticks(-greatest.max(0.001), greatest.max(0.001), 6);
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
-    let margin = 110.0;
-    let x_of = |d: f64| margin + (d - low) / (high - low) * (WIDTH - margin - 16.0);
+    let margin = 92.0;
+    let x_of = |d: f64| margin + (d - low) / (high - low) * (WIDTH - margin - 24.0);
     let legend = Drawing::legend_height(WIDTH, methods);
     let lane = 11.0;
     let row = beside.methods.len() as f64 * lane + 10.0;

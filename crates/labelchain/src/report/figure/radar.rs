@@ -10,9 +10,9 @@ use crate::stats::Comparison;
 
 /// More lines than this cannot be followed.
 const MOST_METHODS: usize = 12;
-const RADIUS: f64 = 195.0;
+const RADIUS: f64 = 146.0;
 /// Where rank 1 lies: not in one point, so that equal bests can be told apart.
-const INNER: f64 = 18.0;
+const INNER: f64 = 14.0;
 
 /// Draws it, if there are axes enough and not too many methods.
 pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
@@ -21,8 +21,8 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
     if n_axes < 3 || k > MOST_METHODS {
         return None;
     }
-    let (cx, cy) = (WIDTH / 2.0, RADIUS + 36.0);
-    let height = cy + RADIUS + 44.0;
+    let (cx, cy) = (WIDTH / 2.0, RADIUS + 30.0);
+    let height = cy + RADIUS + 34.0;
     let mut drawing =
         Drawing::new(WIDTH, height + Drawing::legend_height(WIDTH, &comparison.methods));
     let direction = |axis: usize| {
@@ -43,13 +43,13 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
     for (axis, of) in comparison.criteria.iter().enumerate() {
         drawing.line(point(axis, 1.0), point(axis, k as f64), GUIDE);
         let (dx, dy) = direction(axis);
-        let (x, y) = (cx + (RADIUS + 14.0) * dx, cy + (RADIUS + 14.0) * dy);
+        let (x, y) = (cx + (RADIUS + 10.0) * dx, cy + (RADIUS + 10.0) * dy);
         let anchor = match dx {
             dx if dx > 0.2 => Anchor::Start,
             dx if dx < -0.2 => Anchor::End,
             _ => Anchor::Middle,
         };
-        drawing.text((x, y + 4.5 + 5.0 * dy), anchor, 13.0, &title(&of.table.criterion));
+        drawing.text((x, y + 4.0 + 8.0 * dy), anchor, 12.0, &title(&of.table.criterion));
     }
     for rank in 1..=k {
         let (x, y) = point(0, rank as f64);

@@ -33,8 +33,8 @@ pub(in crate::report) fn time(results: &Results, comparison: &Comparison) -> Opt
             });
         let ticks = ticks(low, top_loss, 3);
         let (low, top_loss) = (ticks[0], ticks[ticks.len() - 1]);
-        let left = (at % COLUMNS) as f64 * wide + 44.0;
-        let right = left + wide - 56.0;
+        let left = (at % COLUMNS) as f64 * wide + 40.0;
+        let right = left + wide - 50.0;
         let top = legend + (at / COLUMNS) as f64 * high + 26.0;
         let bottom = top + high - 62.0;
         let x_of = |s: f64| left + (s.log10() - least) / (most - least) * (right - left);

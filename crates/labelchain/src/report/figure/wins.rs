@@ -1,6 +1,6 @@
 //! Who beats whom, how often, and by how many criteria for certain: a heat map.
 
-use super::super::svg::{Anchor, Drawing, fit};
+use super::super::svg::{Anchor, Drawing, fit, text_width};
 use super::{Figure, WIDTH};
 use crate::stats::Comparison;
 
@@ -14,19 +14,20 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
     if k > MOST_METHODS {
         return None;
     }
-    let margin = 130.0;
+    let margin = 96.0;
     let cell = ((WIDTH - margin - 10.0) / k as f64).min(92.0);
     let high = cell.min(48.0);
-    let top = 44.0;
+    let top = 26.0;
     let mut drawing = Drawing::new(margin + k as f64 * cell + 10.0, top + k as f64 * high + 8.0);
-    drawing.text((margin, 14.0), Anchor::Start, 12.0, "… beats this one");
+    drawing.text((margin - 8.0, top - 8.0), Anchor::End, 12.0, "beats …");
     let mut text = Vec::new();
     for a in 0..k {
         let y = top + a as f64 * high;
         let name = fit(&methods[a], 13.0, margin - 10.0);
         drawing.text((margin - 8.0, y + high / 2.0 + 4.5), Anchor::End, 13.0, &name);
         let x = margin + (a as f64 + 0.5) * cell;
-        drawing.text((x, top - 8.0), Anchor::Middle, 12.0, &fit(&methods[a], 12.0, cell - 2.0));
+        let letters = if text_width(&methods[a], 12.0) < cell { 12.0 } else { 9.0 };
+        drawing.text((x, top - 8.0), Anchor::Middle, letters, &fit(&methods[a], letters, cell));
         for b in (0..k).filter(|&b| b != a) {
             let Bout { wins, n, certain } = bout(comparison, a, b);
             let share = wins as f64 / n.max(1) as f64;
