@@ -185,7 +185,7 @@ fn the_latex_document_compiles() {
         );
         return;
     }
-    let text = RESULTS.replace("second", "50% of_α & {more}").replace("hamming", "ex_f1");
+    let text = RESULTS.replace("second", "50% of_é & {more}").replace("hamming", "ex_f1");
     let place = Place::new().with("r.csv", text);
     place.ok(&["compare", "r.csv", "-o", "page.tex"]);
     let run = Command::new("pdflatex")

@@ -11,7 +11,7 @@ const PREAMBLE: &str = "\\documentclass[10pt]{article}
 \\usepackage[T1]{fontenc}
 \\usepackage[utf8]{inputenc}
 \\usepackage[a4paper,landscape,margin=15mm]{geometry}
-\\usepackage{booktabs,longtable}
+\\usepackage{booktabs}
 \\setlength\\tabcolsep{2pt}
 \\setlength\\parindent{0pt}
 \\begin{document}
@@ -23,10 +23,11 @@ pub(super) fn document(report: &Report, comparison: &Comparison) -> String {
     for sentence in report.notes.iter().chain(&report.sections[0].text) {
         let _ = writeln!(page, "{}\\par", escaped(sentence));
     }
-    // As many criteria side by side as the paper has columns.
-    let at_once = (32 / comparison.methods.len().max(1)).clamp(1, 4);
-    page += &statistics(comparison, at_once);
-    for criteria in comparison.criteria.chunks(at_once) {
+    // As many criteria side by side as fit across a page: the paper has 32 columns of three digits.
+    let at_once = |n_columns: usize| (n_columns / comparison.methods.len().max(1)).clamp(1, 4);
+    page += &statistics(comparison, at_once(32));
+    let is_long = comparison.criteria.iter().any(|of| decimals(of) > 3);
+    for criteria in comparison.criteria.chunks(at_once(if is_long { 24 } else { 32 })) {
         page += &losses(comparison, criteria);
     }
     page += "\\section*{How it was computed}\n\\begin{itemize}\n";
@@ -122,32 +123,45 @@ fn statistics(comparison: &Comparison, at_once: usize) -> String {
 
 /// The losses of some criteria, on as many pages as the data sets take.
 fn losses(comparison: &Comparison, criteria: &[Measured]) -> String {
+    const ROWS_OF_A_PAGE: usize = 45;
     let titles: Vec<String> =
         criteria.iter().map(|of| escaped(&title(&of.table.criterion))).collect();
-    let mut page = format!(
-        "{{\\scriptsize\n\\begin{{longtable}}{{{}}}\n\\caption{{Full results: {}. Bold: best of the row; \
-         $=$: best together with others. Methods: {}.}}\\\\\n\\toprule\n",
-        columns(comparison, criteria.len()),
-        titles.join(", "),
-        key(comparison)
-    );
-    page += &header(comparison, criteria);
-    page += &numbers(comparison, criteria.len());
-    page += "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n";
-    for (set, name) in comparison.datasets.iter().enumerate() {
-        page += &escaped(name);
-        for of in criteria {
-            let digits = decimals(of);
-            let row = &of.table.losses[set];
-            for (loss, mark) in row.iter().zip(best(row, of.table.higher_is_better)) {
-                let text = loss.map_or("--".into(), |loss| format!("{loss:.digits$}"));
-                let text = text.strip_prefix("0.").map_or(text.clone(), |rest| format!(".{rest}"));
-                let _ = write!(page, "&{}", marked(&text, mark));
-            }
+    let mut page = String::new();
+    let sets: Vec<usize> = (0..comparison.datasets.len()).collect();
+    for (part, sets) in sets.chunks(ROWS_OF_A_PAGE).enumerate() {
+        let _ = write!(
+            page,
+            "\\begin{{table}}[p]\\centering\\scriptsize\n\\caption{{Full results{}: {}. Bold: best of the \
+             row; $=$: best together with others. Methods: {}.}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n",
+            if part > 0 { ", continued" } else { "" },
+            titles.join(", "),
+            key(comparison),
+            columns(comparison, criteria.len())
+        );
+        page += &header(comparison, criteria);
+        page += &numbers(comparison, criteria.len());
+        page += "\\midrule\n";
+        for &set in sets {
+            page += &escaped(&comparison.datasets[set]);
+            criteria.iter().for_each(|of| page += &row(of, set));
+            page += "\\\\\n";
         }
-        page += "\\\\\n";
+        page += "\\bottomrule\n\\end{tabular}\n\\end{table}\n\\clearpage\n";
     }
-    page + "\\end{longtable}}\n"
+    page
+}
+
+/// The losses on one data set by one criterion, without a zero before the point, as in the paper.
+fn row(of: &Measured, set: usize) -> String {
+    let digits = decimals(of);
+    let losses = &of.table.losses[set];
+    let marks = best(losses, of.table.higher_is_better);
+    let cell = |(loss, mark): (&Option<f64>, Mark)| {
+        let text = loss.map_or("--".into(), |loss| format!("{loss:.digits$}"));
+        let text = text.strip_prefix("0.").map_or(text.clone(), |rest| format!(".{rest}"));
+        format!("&{}", marked(&text, mark))
+    };
+    losses.iter().zip(marks).map(cell).collect()
 }
 
 fn marked(text: &str, mark: Mark) -> String {

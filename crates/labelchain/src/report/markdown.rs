@@ -28,7 +28,7 @@ fn part(section: &Section, has_figures: bool) -> String {
     }
     for figure in &section.figures {
         if has_figures {
-            let _ = writeln!(page, "![{}](figures/{}.svg)\n", escaped(&figure.text), figure.id);
+            let _ = writeln!(page, "![{}](figures/{}.svg)\n", escaped(&figure.title), figure.id);
             let _ = writeln!(page, "*{}.* {}\n", escaped(&figure.title), escaped(&figure.caption));
         }
     }

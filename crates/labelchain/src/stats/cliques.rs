@@ -40,7 +40,7 @@ mod tests {
         let within = |cd: f64| move |a: usize, b: usize| (ranks[a] - ranks[b]).abs() >= cd;
         assert_eq!(cliques(&ranks, within(1.0)), [vec![1, 2], vec![2, 3]]);
         assert_eq!(cliques(&ranks, within(2.0)), [vec![1, 2, 3], vec![3, 0]]);
-        assert_eq!(cliques(&ranks, within(0.1)), [vec![0; 0]; 0]);
+        assert!(cliques(&ranks, within(0.1)).is_empty());
         assert_eq!(cliques(&ranks, within(5.0)), [[1, 2, 3, 0]]);
     }
 

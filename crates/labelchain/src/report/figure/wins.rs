@@ -32,7 +32,7 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
             let Bout { wins, n, certain } = bout(comparison, a, b);
             let share = wins as f64 / n.max(1) as f64;
             let told = format!(
-                "{} has the smaller loss than {} in {wins} of {n} comparisons ({:.0} %); by {certain} \
+                "{} is better than {} in {wins} of {n} comparisons ({:.0} %); by {certain} \
                  of {} criteria the difference is significant",
                 methods[a],
                 methods[b],
@@ -68,7 +68,7 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
     Some(Figure {
         id: "wins".into(),
         title: title.into(),
-        caption: "How often the method of the row has a smaller loss than that of the column, of all \
+        caption: "How often the method of the row is better than that of the column, of all \
                   data sets and criteria (the rest are losses and ties); below, by how many criteria \
                   Wilcoxon's test with Holm finds it better."
             .into(),
