@@ -209,11 +209,25 @@ fn json(comparison: &Comparison) -> String {
 fn text(comparison: &Comparison) -> String {
     let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     let alpha = comparison.recipe.alpha;
+    let is_higher = |of: &&Measured| of.table.higher_is_better;
+    let higher: Vec<&str> = comparison
+        .criteria
+        .iter()
+        .filter(is_higher)
+        .map(|of| of.table.criterion.as_str())
+        .collect();
     let mut page = format!(
-        "{} on {}, by {}; level of significance {alpha}\n\n",
+        "{} on {}, by {}; level of significance {alpha}\n{}\n\n",
         many(comparison.methods.len(), "method", "methods"),
         many(comparison.datasets.len(), "data set", "data sets"),
         many(comparison.criteria.len(), "criterion", "criteria"),
+        match higher.is_empty() {
+            true => "All are losses: smaller is better; rank 1 is best.".into(),
+            false => format!(
+                "Higher is better by {}, smaller by all others; rank 1 is best.",
+                higher.join(", ")
+            ),
+        }
     );
     page += &overview(comparison);
     for of in &comparison.criteria {

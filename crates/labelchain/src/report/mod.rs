@@ -244,6 +244,19 @@ fn recipe(comparison: &Comparison) -> Vec<String> {
          better on every data set, -1 if it is worse on every one."
             .into(),
     ];
+    let higher: Vec<String> = comparison
+        .criteria
+        .iter()
+        .filter(|of| of.table.higher_is_better)
+        .map(|of| self::title(&of.table.criterion))
+        .collect();
+    told.insert(
+        1,
+        match higher.is_empty() {
+            true => "All criteria are losses: smaller is better.".into(),
+            false => format!("Higher is better by {}; smaller by all others.", higher.join(", ")),
+        },
+    );
     if let Some(region) = region {
         told.push(format!(
             "The Bayesian signed-rank test counts mean differences of up to {region} as practically \

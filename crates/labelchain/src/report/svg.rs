@@ -171,13 +171,17 @@ pub(super) fn fit(name: &str, size: f64, width: f64) -> String {
 
 /// Round steps from at most `low` to at least `high`, about `n` of them.
 pub(super) fn ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
-    let raw = (high - low).max(1e-9) / n as f64;
+    // Where all values are equal, or nearly, the steps still differ.
+    let span = (high - low).max(low.abs() * 1e-9).max(1e-9);
+    let high = low + span;
+    let raw = span / n as f64;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|&times| times * power >= raw * 0.999);
     let step = step.unwrap_or(10.0) * power;
     let first = (low / step + 1e-9).floor();
     let last = (high / step - 1e-9).ceil();
-    (0..=(last - first) as usize).map(|at| (first + at as f64) * step).collect()
+    let n_steps = ((last - first) as usize).clamp(1, 3 * n);
+    (0..=n_steps).map(|at| (first + at as f64) * step).collect()
 }
 
 /// A tick's number, with as many decimals as the steps need.
