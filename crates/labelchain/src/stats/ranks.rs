@@ -18,16 +18,18 @@ pub struct Ranks {
 /// assert_eq!(ranked.tie_term, 6.0);
 /// ```
 pub fn ranks(values: &[f64]) -> Ranks {
-    let mut by_value: Vec<usize> = (0..values.len()).collect();
-    by_value.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    // Values move with their places: comparing many methods sorts so often that looking them up
+    // would count.
+    let mut sorted: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
+    sorted.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
     let mut ranks = vec![0.0; values.len()];
     let mut tie_term = 0.0;
     let mut before = 0;
-    for group in by_value.chunk_by(|&a, &b| values[a] == values[b]) {
+    for group in sorted.chunk_by(|(a, _), (b, _)| a == b) {
         let t = group.len() as f64;
         // The mean of before + 1, …, before + t.
         let rank = before as f64 + (t + 1.0) / 2.0;
-        group.iter().for_each(|&at| ranks[at] = rank);
+        group.iter().for_each(|&(_, at)| ranks[at] = rank);
         tie_term += t * t * t - t;
         before += group.len();
     }
