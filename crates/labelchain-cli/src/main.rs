@@ -42,6 +42,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Predict(predict) => predict.run(),
         Command::Show(show) => show.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Study(study) => study.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
         Command::Demo(demo) => demo.run(),

@@ -47,4 +47,7 @@ pub mod ensemble;
 pub mod experiment;
 pub mod trained;
 
+#[cfg(feature = "study")]
+pub mod study;
+
 mod store;

@@ -9,6 +9,7 @@ mod predict;
 mod score;
 mod show;
 mod split;
+mod study;
 mod train;
 
 pub(crate) use convert::Convert;
@@ -20,4 +21,5 @@ pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;
 pub(crate) use split::Split;
+pub(crate) use study::Study;
 pub(crate) use train::Train;
