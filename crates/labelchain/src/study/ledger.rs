@@ -170,7 +170,7 @@ impl Ledger {
 
     /// Nothing was ever written, or nothing whole.
     fn is_new(&self) -> Result<bool> {
-        self.number("PRAGMA page_count").map(|n| n == 0)
+        self.number("SELECT count(*) FROM sqlite_schema").map(|n| n == 0)
     }
 
     fn check_kind(&self) -> Result<()> {
@@ -459,5 +459,88 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         None => {
             wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protocol() -> Protocol {
+        let text = "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\"]\n";
+        Protocol::parse("p.toml".as_ref(), text, None).unwrap()
+    }
+
+    fn cell(fold: usize, outcome: Result<[Option<f64>; 11], String>) -> Cell {
+        Cell {
+            dataset: "a".into(),
+            method: "ecc-nb".into(),
+            fold,
+            outcome,
+            cpu_seconds: 0.5,
+            peak_memory: Some(1 << 40),
+        }
+    }
+
+    #[test]
+    fn cells_read_back_to_the_bit() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let mut losses = [Some(1.0 / 3.0); 11];
+        losses[3] = None;
+        losses[4] = Some(f64::MIN_POSITIVE);
+        let cells = [cell(0, Ok(losses)), cell(1, Err("too few rows".into()))];
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+        cells.iter().for_each(|cell| ledger.write(cell).unwrap());
+        ledger.close().unwrap();
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap(), cells);
+    }
+
+    #[test]
+    fn what_was_not_committed_is_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.write(&cell(0, Ok([None; 11]))).unwrap();
+        ledger.commit().unwrap();
+        ledger.write(&cell(1, Ok([None; 11]))).unwrap();
+        drop(ledger);
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_full_disk_loses_nothing_that_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.write(&cell(0, Ok([None; 11]))).unwrap();
+        ledger.commit().unwrap();
+        // SQLite's own limit gives what a full disk gives.
+        let pages = ledger.number("PRAGMA page_count").unwrap();
+        ledger.number(&format!("PRAGMA max_page_count = {pages}")).unwrap();
+        let error = ledger.write(&cell(1, Err("x".repeat(1 << 16)))).unwrap_err();
+        assert!(
+            matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull),
+            "{error}"
+        );
+        drop(ledger);
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn results_of_another_version_are_not_added_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        let heading = Heading::of(&protocol(), &HashMap::new());
+        let old = Heading { version: "0.0.9".into(), ..heading };
+        ledger.join(&old).unwrap();
+        let error = ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap_err();
+        let version = env!("CARGO_PKG_VERSION");
+        let problem = format!("results of labelchain 0.0.9, this is {version}");
+        assert_eq!(error.to_string(), format!("{}: {problem}", path.display()));
+        // To look at them is another matter.
+        ledger.check(&Heading::of(&protocol(), &HashMap::new())).unwrap();
     }
 }

@@ -107,3 +107,31 @@ impl Only {
         self.methods.is_empty() || self.methods.iter().any(|name| name == method)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fold_is_in_one_shard() {
+        let shards: Vec<Shard> =
+            ["1/3", "2/3", " 3 / 3"].map(|text| text.parse().unwrap()).to_vec();
+        for unit in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(unit)).count(), 1, "{unit}");
+        }
+        for text in ["", "3", "0/3", "4/3", "1/0", "-1/2", "1/2/3"] {
+            assert!(text.parse::<Shard>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_belong_to_the_word_before_them() {
+        let only: Only = "set=yeast, flags,method=ecc-nb,fold=0,2".parse().unwrap();
+        assert_eq!(only.sets, ["yeast", "flags"]);
+        assert_eq!(only.methods, ["ecc-nb"]);
+        assert_eq!(only.folds, [0, 2]);
+        for text in ["", "yeast", "sets=yeast", "set=", "fold=x", "set=a,"] {
+            assert!(text.parse::<Only>().is_err(), "{text:?}");
+        }
+    }
+}

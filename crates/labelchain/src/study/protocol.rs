@@ -450,3 +450,149 @@ fn method_names() -> Vec<String> {
         .flat_map(|strategy| bases.iter().map(move |base| format!("{strategy}-{base}")));
     names.filter(|name| name.parse::<Method>().is_ok()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Protocol> {
+        Protocol::parse("p.toml".as_ref(), text, None)
+    }
+
+    const LISTS: &str = "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\"]\n";
+
+    #[test]
+    fn what_is_not_said_is_the_papers() {
+        let protocol = parsed(LISTS).unwrap();
+        assert_eq!((protocol.seed, protocol.n_folds, protocol.stratify), (1, 10, None));
+        assert_eq!(protocol.sets[0].name, "a");
+        assert_eq!(protocol.methods[0].settings, Settings::default());
+    }
+
+    #[test]
+    fn a_methods_own_settings_go_over_the_studys() {
+        let protocol = parsed(
+            "sets = [\"a.csv\"]\n\
+             methods = [\"ecc-nb\", { method = \"br-nb\", members = 7, order = \"natural\" }]\n\
+             settings = { members = 3, decay = 2.5, max-imbalance = \"none\" }\n",
+        );
+        let methods = protocol.unwrap().methods;
+        let members = |at: usize| methods[at].settings.sampling.n_members;
+        assert_eq!((members(0), members(1)), (3, 7));
+        assert_eq!(methods[1].settings.decay, Some(2.5));
+        assert_eq!(methods[1].settings.max_imbalance, None);
+        assert_eq!(methods[0].settings_for(2).order, None);
+        assert_eq!(methods[1].settings_for(2).order, Some(Order::natural(2)));
+    }
+
+    #[test]
+    fn data_is_looked_for_beside_the_protocol_unless_told_otherwise() {
+        let text = format!("data = \"sets\"\n{LISTS}");
+        let of = |data: Option<&Path>| {
+            Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap().sets[0].path.clone()
+        };
+        assert_eq!(of(None), Path::new("here/sets/a.csv"));
+        assert_eq!(of(Some("/there".as_ref())), Path::new("/there/a.csv"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_the_nearest_name() {
+        for (text, message, help) in [
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\",\n  \"dynamc-nb\"]\n".into(),
+                "line 3, column 3: expected a method, found \"dynamc-nb\"",
+                Some("did you mean \"dynamic-nb\"?"),
+            ),
+            (
+                format!("{LISTS}fold = 3\n"),
+                "line 3, column 1: expected a key of a protocol, found \"fold\"",
+                Some("did you mean \"folds\"?"),
+            ),
+            (
+                format!("{LISTS}[settings]\nmember = 3\n"),
+                "line 4, column 1: expected a setting, found \"member\"",
+                Some("did you mean \"members\"?"),
+            ),
+            (
+                format!("{LISTS}[settings]\nsample = 1.5\n"),
+                "line 4, column 10: expected a share above 0 and up to 1, found 1.5",
+                None,
+            ),
+            (
+                format!("{LISTS}folds = 1\n"),
+                "line 3, column 9: expected a whole number from 2, found 1",
+                None,
+            ),
+            (
+                "sets = [{ file = \"é.csv\", binarise = \">0\" }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 27: expected a key of a data set, found \"binarise\"",
+                Some("did you mean \"binarize\"?"),
+            ),
+            (
+                "sets = [\"a.csv\",\n\"b/a.arff\"]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 2, column 1: expected a data set with a name of its own, found \"a\", which \
+                 is also in line 1",
+                Some("name = \"…\" gives it another"),
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\", { method = \"ecc-nb\", members = 3 }]\n"
+                    .into(),
+                "line 2, column 22: expected a method with a name of its own, found \"ecc-nb\", \
+                 which is also in line 2",
+                Some("name = \"…\" gives it another"),
+            ),
+            (
+                "sets = [{ file = \"a.csv\", labels-last = 2, tags = \"t\" }]\nmethods = [\"ecc-nb\"]"
+                    .into(),
+                "line 1, column 44: expected one way of saying which columns are labels, found \
+                 another",
+                None,
+            ),
+            (
+                "methods = [\"ecc-nb\"]\nsets = []\n".into(),
+                "line 2, column 8: expected a list with at least a data set, found a list",
+                None,
+            ),
+            (
+                "methods = [\"ecc-nb\"]\n".into(),
+                "line 2, column 1: expected a list sets = […], found the end of the file",
+                None,
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [{ members = 3 }]\n".into(),
+                "line 2, column 12: expected method = \"…\" in the table, found none",
+                None,
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [{ method = \"dynamic-nb\", fit-share = 1 }]\n".into(),
+                "line 2, column 12: expected a fit-share below 1 for a method that validates, \
+                 found 1",
+                None,
+            ),
+            (
+                format!("{LISTS}folds = = 3\n"),
+                "line 3, column 9: expected a file in TOML, found extra `=`, expected nothing",
+                None,
+            ),
+        ] {
+            let error = parsed(&text).unwrap_err();
+            assert_eq!(error.to_string(), format!("p.toml, {message}"));
+            assert_eq!(error.help().as_deref(), help, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_but_nearly_is_a_slip() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("yeast.csv"), "").unwrap();
+        let parse = |sets: &str| {
+            let text = format!("sets = [{sets}]\nmethods = [\"ecc-nb\"]\n");
+            Protocol::parse("p.toml".as_ref(), &text, Some(directory.path()))
+        };
+        let error = parse("\"yaest.csv\"").unwrap_err();
+        assert_eq!(error.help().as_deref(), Some("did you mean \"yeast\"?"));
+        // Another set is that file; and nothing is near the other.
+        parse("\"yaest.csv\", \"yeast.csv\"").unwrap();
+        parse("\"flags.csv\"").unwrap();
+    }
+}

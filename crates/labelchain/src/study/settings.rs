@@ -42,8 +42,8 @@ pub(super) const SETTINGS: [Setting; 10] = [
         or(text, "auto", from_1).map(|n| draft.settings.neighbours = n)
     }),
     ("max-imbalance", "\"none\" or a number from 1", |draft, text| {
-        let ratio = |text: &str| number(text).filter(|&ratio| ratio >= 1.0);
-        or(text, "none", ratio).map(|ratio| draft.settings.max_imbalance = ratio)
+        let from_1 = |text: &str| above_0(text).filter(|&ratio| ratio >= 1.0);
+        or(text, "none", from_1).map(|ratio| draft.settings.max_imbalance = ratio)
     }),
     ("select", "\"cfs\" or \"none\"", |draft, text| {
         one_of(text, [("cfs", true), ("none", false)]).map(|selects| draft.selects = selects)
