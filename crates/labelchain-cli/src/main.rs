@@ -43,6 +43,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Predict(predict) => predict.run(),
         Command::Show(show) => show.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Study(study) => study.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
         Command::Compare(compare) => compare.run(),

@@ -52,11 +52,11 @@ impl Trained {
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
         let prepared = Prepared::new(data)?;
-        let mut fitted =
-            fit(&[method], settings, data, &prepared, Seed::new(seed).child("whole", 0))?;
-        let Some(fitted) = fitted.pop() else {
+        let seed_of_all = Seed::new(seed).child("whole", 0);
+        let Some(fitted) = fit(&[method], settings, data, &prepared, seed_of_all).next() else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
         };
+        let fitted = fitted?;
         let train =
             fitted.ensemble.needs_neighbourhood().then(|| prepared.data().features().clone());
         Ok(Trained {

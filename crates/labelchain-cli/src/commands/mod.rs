@@ -10,6 +10,7 @@ mod predict;
 mod score;
 mod show;
 mod split;
+mod study;
 mod train;
 
 pub(crate) use compare::Compare;
@@ -22,4 +23,5 @@ pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;
 pub(crate) use split::Split;
+pub(crate) use study::Study;
 pub(crate) use train::Train;

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost::{Clock, Cost};
 use crate::chain::Order;
 use crate::data::Dataset;
 use crate::ensemble::{Candidate, Ensemble, Sampling, Strategy, tune_decay, tune_neighbours};
@@ -126,32 +127,32 @@ impl Settings {
     }
 }
 
-/// A fitted ensemble, and the β and R it was given or found.
+/// A fitted ensemble, the β and R it was given or found, and what it cost, members included.
 pub(crate) struct Fitted {
     pub(crate) ensemble: Ensemble<BaseModel>,
     pub(crate) decay: Option<f64>,
     pub(crate) neighbours: Option<usize>,
+    pub(crate) cost: Cost,
 }
 
-/// Fits several methods on one training set: the members of a base are trained once for all of its
-/// methods.
-pub(crate) fn fit(
-    methods: &[Method],
-    settings: &Settings,
-    train: &Dataset,
-    prepared: &Prepared,
+/// Fits several methods on one training set, one after the other: the members of a base are trained
+/// once for all of its methods, when the first of them is asked for.
+pub(crate) fn fit<'a>(
+    methods: &'a [Method],
+    settings: &'a Settings,
+    train: &'a Dataset,
+    prepared: &'a Prepared,
     seed: Seed,
-) -> Result<Vec<Fitted>> {
+) -> impl Iterator<Item = Result<Fitted>> + 'a {
     let fitting = Fitting { settings, train, prepared, seed };
     let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
-    let fit = |method: &Method| {
+    methods.iter().map(move |method| {
         let base = match trained.entry(method.base) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(fitting.base(method.base)?),
         };
         fitting.ensemble(method.strategy, base)
-    };
-    methods.iter().map(fit).collect()
+    })
 }
 
 /// What the methods of one training set share.
@@ -167,10 +168,12 @@ struct TrainedBase {
     base: Base,
     neighbours: Option<usize>,
     candidates: Vec<Candidate<BaseModel>>,
+    cost: Cost,
 }
 
 impl Fitting<'_> {
     fn base(&self, name: BaseName) -> Result<TrainedBase> {
+        let clock = Clock::start();
         let Settings { sampling, likelihood, .. } = *self.settings;
         let preparation = self.settings.preparation()?;
         let (base, neighbours) = match name {
@@ -185,10 +188,11 @@ impl Fitting<'_> {
             }
         };
         let candidates = sampling.candidates(&base, self.prepared, self.seed)?;
-        Ok(TrainedBase { base, neighbours, candidates })
+        Ok(TrainedBase { base, neighbours, candidates, cost: clock.cost() })
     }
 
     fn ensemble(&self, strategy: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
+        let clock = Clock::start();
         let (strategy, decay) = match strategy {
             StrategyName::Br => (Strategy::BinaryRelevance, None),
             StrategyName::Ecc => match &self.settings.order {
@@ -207,6 +211,7 @@ impl Fitting<'_> {
             }
         };
         let ensemble = Ensemble::plan(&strategy, &trained.candidates, self.prepared)?;
-        Ok(Fitted { ensemble, decay, neighbours: trained.neighbours })
+        let cost = trained.cost + clock.cost();
+        Ok(Fitted { ensemble, decay, neighbours: trained.neighbours, cost })
     }
 }
