@@ -17,7 +17,7 @@ use labelchain::ordering::{GeneticSearch, OrderDistance};
 use labelchain::trained::Trained;
 
 use crate::commands::{
-    Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Train,
+    Compare, Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Study, Train,
 };
 use crate::memory;
 use crate::messages::remark;
@@ -42,10 +42,13 @@ Examples:
   labelchain train yeast.arff.gz -o yeast.labelchain
   labelchain predict yeast.labelchain new.csv -o answers.csv
   labelchain explain yeast.labelchain new.csv --row 17
+  labelchain study run paper.toml                    kill it, run it again: it goes on
   labelchain split yeast.arff.gz --stratify iterative -o folds
   labelchain score truth.arff predicted.csv          how wrong are the predictions?
+  labelchain compare results.csv                     are methods different, and which?
 
-Exit status: 0 done, 2 wrong request or file content, 3 the system refused to open, read or write.";
+Exit status: 0 done, 1 a study finished but some of its cells failed, 2 wrong request or file
+content, 3 the system refused to open, read or write, 130 interrupted.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -63,10 +66,14 @@ pub(crate) enum Command {
     Show(Show),
     /// One row: what the members say, in which order, and why
     Explain(Explain),
+    /// Many sets, many methods, many folds: resumable
+    Study(Study),
     /// Cut a data set into folds or a hold-out, as row numbers
     Split(Split),
     /// The eleven losses of two files
     Score(Score),
+    /// Compare methods over many data sets: ranks, tests, who cannot be told apart
+    Compare(Compare),
     /// Generate a small data set with dependent labels and describe it
     Demo(Demo),
 }

@@ -21,3 +21,66 @@ pub(crate) fn cut(name: &str, width: usize) -> String {
 pub(crate) fn width(names: &[String], least: usize, most: usize) -> usize {
     names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(least, most)
 }
+
+/// A line with a mark at a share of its length.
+pub(crate) fn scale(share: f64, width: usize) -> String {
+    let at = (share.clamp(0.0, 1.0) * (width - 1) as f64).round() as usize;
+    let line = |n: usize| "─".repeat(n);
+    match at {
+        0 => format!("●{}┤", line(width - 2)),
+        at if at == width - 1 => format!("├{}●", line(width - 2)),
+        at => format!("├{}●{}┤", line(at - 1), line(width - 2 - at)),
+    }
+}
+
+/// Bars beside lines, one for each group of neighbours: what stands beside each line. `order` says
+/// which member of a group stands in which line.
+pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
+    let place = |member: &usize| order.iter().position(|at| at == member);
+    let mut lines = vec![String::new(); order.len()];
+    // Up to which line each column is taken.
+    let mut columns: Vec<usize> = Vec::new();
+    for group in groups {
+        let (Some(first), Some(last)) =
+            (group.first().and_then(place), group.last().and_then(place))
+        else {
+            continue;
+        };
+        let free = columns.iter().position(|&taken| taken < first);
+        let column = free.unwrap_or(columns.len());
+        match free {
+            Some(column) => columns[column] = last,
+            None => columns.push(last),
+        }
+        for line in first..=last {
+            let has = lines[line].chars().count();
+            lines[line] += &" ".repeat((2 * column).saturating_sub(has));
+            lines[line].push(match line {
+                line if line == first => '┐',
+                line if line == last => '┘',
+                _ => '│',
+            });
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_at_its_share() {
+        assert_eq!(scale(0.0, 5), "●───┤");
+        assert_eq!(scale(0.5, 5), "├─●─┤");
+        assert_eq!(scale(1.0, 5), "├───●");
+    }
+
+    #[test]
+    fn bars_that_overlap_stand_side_by_side() {
+        let order = [2, 0, 1, 3];
+        let groups = [vec![2, 0], vec![0, 1, 3]];
+        assert_eq!(brackets(&groups, &order), ["┐", "┘ ┐", "  │", "  ┘"]);
+        assert_eq!(brackets(&[vec![2, 0], vec![1, 3]], &order), ["┐", "┘", "┐", "┘"]);
+    }
+}

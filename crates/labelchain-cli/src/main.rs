@@ -3,6 +3,7 @@
 mod args;
 mod bars;
 mod commands;
+mod directory;
 mod memory;
 mod messages;
 mod progress;
@@ -42,8 +43,10 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Predict(predict) => predict.run(),
         Command::Show(show) => show.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Study(study) => study.run(),
         Command::Split(split) => split.run(),
         Command::Score(score) => score.run(),
+        Command::Compare(compare) => compare.run(),
         Command::Demo(demo) => demo.run(),
     }
 }

@@ -14,6 +14,10 @@ pub(crate) enum Failure {
     Library(Error),
     /// Standard output could not be written.
     Output(io::Error),
+    /// A study is finished, but for cells that failed.
+    Cells(usize),
+    /// The user has seen enough.
+    Interrupted,
 }
 
 impl From<Error> for Failure {
@@ -32,7 +36,17 @@ impl Failure {
             }
             Failure::Output(error) => (format!("error: standard output: {error}\n"), 3),
             Failure::Library(error) => {
-                (told(error), if let Error::Io { .. } = error { 3 } else { 2 })
+                let is_systems = matches!(error, Error::Io { .. } | Error::Locked { .. });
+                (told(error), if is_systems { 3 } else { 2 })
+            }
+            Failure::Cells(n) => {
+                let cells = if *n == 1 { "cell" } else { "cells" };
+                let text = format!("error: {n} {cells} failed\n  help: study status says why\n");
+                (text, 1)
+            }
+            Failure::Interrupted => {
+                let text = "interrupted\n  help: the same command goes on where it stopped\n";
+                (text.into(), 130)
             }
         };
         let _ = io::stderr().write_all(text.as_bytes());

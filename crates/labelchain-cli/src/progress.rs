@@ -54,6 +54,23 @@ impl Progress {
         }
     }
 
+    /// Steps that are not alike: somebody else knows how long the rest will take.
+    pub(crate) fn uneven(what: &'static str, n_steps: usize) -> Progress {
+        let progress = Progress::new(what, n_steps);
+        if let Ok(style) =
+            ProgressStyle::with_template("{prefix} {pos}/{len} {bar:30} {elapsed} elapsed{msg}")
+        {
+            progress.0.set_style(style);
+        }
+        progress.0.enable_steady_tick(Duration::from_secs(1));
+        progress
+    }
+
+    pub(crate) fn say(&self, n_done: usize, text: String) {
+        self.0.set_position(n_done as u64);
+        self.0.set_message(text);
+    }
+
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }

@@ -95,6 +95,24 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// A loss that cannot stand in a table of results.
+    #[error("the loss of {of} {problem}")]
+    Measurement {
+        /// Method, data set, criterion and fold.
+        of: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
+    /// Results that do not allow a comparison.
+    #[error("{problem}")]
+    Comparison {
+        /// What is missing, and where.
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+
     /// Two things that belong together have different sizes.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
@@ -155,6 +173,35 @@ pub enum Error {
         problem: String,
         /// What to do about it.
         remedy: &'static str,
+    },
+
+    /// Results of a study that are not what they should be.
+    #[error("{}: {problem}", path.display())]
+    Results {
+        /// The file concerned.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+
+    /// Results that somebody else is adding to.
+    #[error("{}: another run is using it", path.display())]
+    Locked {
+        /// The file concerned.
+        path: PathBuf,
+    },
+
+    /// A set, method or fold that a protocol does not have.
+    #[error("{role} {name:?} is not in the protocol{}", did_you_mean(nearest))]
+    NotInProtocol {
+        /// What the name was given for.
+        role: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
     },
 
     /// A label order that does not name each label once.
@@ -235,6 +282,13 @@ impl Error {
             }
             Error::Columns { remedy, .. } => Some(remedy.clone()),
             Error::Model { remedy, .. } => Some((*remedy).into()),
+            Error::Comparison { remedy, .. } => Some((*remedy).into()),
+            Error::Results { remedy, .. } => Some((*remedy).into()),
+            Error::Locked { .. } => Some(
+                "wait for it to end, or share the work: --shard 1/2 and 2/2, each with --results \
+                 of its own, then study merge"
+                    .into(),
+            ),
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
             _ => None,
         }

@@ -47,4 +47,11 @@ pub mod ensemble;
 pub mod experiment;
 pub mod trained;
 
+#[cfg(feature = "study")]
+pub mod study;
+
+pub mod stats;
+
+pub mod report;
+
 mod store;

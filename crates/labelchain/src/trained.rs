@@ -60,10 +60,10 @@ impl Trained {
         }
         let prepared = Prepared::new(data)?;
         let draws = Seed::new(seed).child("whole", 0);
-        let mut fitted = fit(&[method], settings, data, &prepared, draws, progress)?;
-        let Some(fitted) = fitted.pop() else {
+        let Some(fitted) = fit(&[method], settings, data, &prepared, draws, progress).next() else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
         };
+        let fitted = fitted?;
         let train =
             fitted.ensemble.needs_neighbourhood().then(|| prepared.data().features().clone());
         Ok(Trained {

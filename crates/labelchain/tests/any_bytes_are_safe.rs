@@ -7,6 +7,9 @@ use std::path::Path;
 
 use labelchain::data::label_list::LabelList;
 use labelchain::data::{Description, LabelChoice, MissingLabels, ReadOptions, parse};
+use labelchain::experiment::Results;
+use labelchain::report::{Format, Report, compare};
+use labelchain::stats::{Gaps, Recipe};
 
 fn read(target: &str, text: &[u8]) {
     let tags = LabelChoice::Tags { column: "t".into(), separator: ";".into() };
@@ -15,6 +18,7 @@ fn read(target: &str, text: &[u8]) {
             let _ = LabelList::parse("fuzz.xml".as_ref(), text);
             return;
         }
+        "results" => return report(text),
         "csv" => vec![LabelChoice::Last(1), tags],
         _ => vec![LabelChoice::Detect],
     };
@@ -31,6 +35,17 @@ fn read(target: &str, text: &[u8]) {
         if let Ok(reading) = parse(path.as_ref(), text, &options) {
             let _ = Description::of(&reading.table, &reading.notes);
         }
+    }
+}
+
+/// Whatever can be read as results can be reported.
+fn report(text: &[u8]) {
+    let Ok(results) = Results::parse("fuzz.csv".as_ref(), text) else { return };
+    let recipe = Recipe { gaps: Gaps::WorstRank, ..Recipe::default() };
+    let Ok(comparison) = compare(&results, &[], recipe) else { return };
+    let report = Report::of("fuzz", &results, &comparison, None, Vec::new());
+    for format in [Format::Html, Format::Markdown, Format::Latex, Format::Csv] {
+        assert!(!report.text(format, true).is_empty());
     }
 }
 
@@ -52,7 +67,7 @@ fn what_fuzzing_kept_is_read_or_refused() {
 #[test]
 fn corpus_truncations_and_flips_are_read_or_refused() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fuzz");
-    for target in ["arff", "csv", "svmlight", "xml"] {
+    for target in ["arff", "csv", "svmlight", "xml", "results"] {
         let files: Vec<_> = fs::read_dir(corpus.join(target)).unwrap().collect();
         assert!(files.len() > 1, "{target} has a corpus");
         for file in files {

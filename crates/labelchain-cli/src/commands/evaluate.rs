@@ -89,7 +89,7 @@ impl Evaluate {
                 |(fold, losses): (usize, &Losses)| json!({"fold": fold, "losses": by_key(losses)});
             json!({
                 "method": evaluation.method.to_string(),
-                "seconds": {"train": evaluation.train_seconds, "predict": evaluation.predict_seconds},
+                "seconds": {"train": evaluation.train.seconds, "predict": evaluation.predict.seconds},
                 "losses": by_key(&evaluation.losses()),
                 "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
             })
@@ -149,8 +149,8 @@ fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String 
             page,
             "  {:<12} {:.2} s to train, {:.2} s to predict",
             evaluation.method.to_string(),
-            evaluation.train_seconds,
-            evaluation.predict_seconds
+            evaluation.train.seconds,
+            evaluation.predict.seconds
         );
     }
     page

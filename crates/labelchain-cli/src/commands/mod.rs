@@ -1,5 +1,6 @@
 //! One file per command; each is a thin reading of one library call.
 
+mod compare;
 mod convert;
 mod demo;
 mod describe;
@@ -9,8 +10,10 @@ mod predict;
 mod score;
 mod show;
 mod split;
+mod study;
 mod train;
 
+pub(crate) use compare::Compare;
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
@@ -20,4 +23,5 @@ pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;
 pub(crate) use split::Split;
+pub(crate) use study::Study;
 pub(crate) use train::Train;

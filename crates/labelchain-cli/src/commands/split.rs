@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
+use labelchain::data::Dataset;
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
 use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
-use labelchain::data::{Dataset, save};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 use serde_json::json;
 
 use crate::args::{DataFile, Stratify};
+use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -60,49 +59,15 @@ struct Cut {
 impl Split {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        let is_used =
-            |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        if is_used(&self.out) {
-            return Err(Failure::Library(Error::CannotWrite {
-                path: self.out.clone(),
-                what: "is a directory with files in it, and an older cut would mix with this one"
-                    .into(),
-                remedy: "name a new directory, or empty this one",
-            }));
-        }
+        directory::refuse_used(&self.out)?;
         let data = self.data.read()?.into_rows()?;
         let cut = self.cut(&data)?;
-        self.save(&cut)?;
-        print(&if self.json { self.json(&data, &cut) } else { self.text(&data, &cut) })
-    }
-
-    /// Writes all parts or none: into a temporary directory that takes the name at the end.
-    fn save(&self, cut: &Cut) -> Result<()> {
-        let refused =
-            |source: io::Error| Error::Io { path: self.out.clone(), source: source.kind().into() };
-        let parent = match self.out.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let place =
-            tempfile::Builder::new().prefix(".labelchain-").tempdir_in(parent).map_err(refused)?;
-        for (name, rows) in &cut.files {
+        let file = |(name, rows): &(String, Vec<usize>)| {
             let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-            save(&place.path().join(name), |out| out.write_all(lines.as_bytes()))?;
-        }
-        if self.out.is_dir() {
-            fs::remove_dir(&self.out).map_err(refused)?;
-        }
-        #[cfg(unix)]
-        {
-            // The directory the user asked for, not a secret.
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755))
-                .map_err(refused)?;
-        }
-        fs::rename(place.path(), &self.out).map_err(refused)?;
-        let _ = place.keep();
-        Ok(())
+            (name.clone(), lines.into_bytes())
+        };
+        directory::save(&self.out, &cut.files.iter().map(file).collect::<Vec<_>>())?;
+        print(&if self.json { self.json(&data, &cut) } else { self.text(&data, &cut) })
     }
 
     fn cut(&self, data: &Dataset) -> Result<Cut> {

@@ -40,6 +40,8 @@ pub use read::{MissingLabels, ReadOptions, Reading, Table, parse, read};
 pub use relevance::Threshold;
 pub use write::write;
 
+pub(crate) use csv::{Cell, Record, check_length, open as open_table};
+pub(crate) use file::open;
 pub(crate) use read::check_names;
 
 use crate::error::{Error, Result};

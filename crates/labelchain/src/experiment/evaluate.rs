@@ -1,8 +1,8 @@
 //! Cross-validation: how wrong is a method on rows it has not seen?
 
-use std::time::Instant;
-
-use super::method::{Method, Settings, Step, fit};
+use super::cost::{Clock, Cost};
+use super::fit::{Fitted, Step, fit};
+use super::method::{Method, Settings};
 use crate::data::split::Folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -20,10 +20,10 @@ pub struct Evaluation {
     pub by_fold: Vec<Losses>,
     /// The answer for every row, from the fold in which it was tested.
     pub answers: LabelMatrix,
-    /// Seconds spent on fitting in all folds; what methods share is counted for each.
-    pub train_seconds: f64,
-    /// Seconds spent on answering in all folds.
-    pub predict_seconds: f64,
+    /// What fitting cost in all folds; what methods share is counted for each.
+    pub train: Cost,
+    /// What answering cost in all folds.
+    pub predict: Cost,
 }
 
 impl Evaluation {
@@ -49,37 +49,85 @@ pub fn evaluate(
             method,
             by_fold: Vec::new(),
             answers: LabelMatrix::empty(data.n_rows(), data.n_labels()),
-            train_seconds: 0.0,
-            predict_seconds: 0.0,
+            train: Cost::default(),
+            predict: Cost::default(),
         })
         .collect();
-    for fold in 0..folds.n_folds() {
-        let start = Instant::now();
-        let train = data.select(&folds.train_rows(fold));
-        let prepared = Prepared::new(&train)?;
-        let test_rows = folds.test_rows(fold);
-        let test = prepared.standardizer().apply(&data.select(&test_rows))?;
-        let seed = seed.child("fold", fold);
-        let fitted = fit(methods, settings, &train, &prepared, seed, progress)?;
-        let near = match fitted.iter().any(|fitted| fitted.ensemble.needs_neighbourhood()) {
-            true => Some(Neighbourhood::of(prepared.data())?),
-            false => None,
-        };
-        let train_seconds = start.elapsed().as_secs_f64();
-        for (evaluation, fitted) in evaluations.iter_mut().zip(&fitted) {
-            let start = Instant::now();
-            let near = near.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
-            let answers = fitted.ensemble.decide(&fitted.ensemble.votes(&test, near)?);
-            evaluation.predict_seconds += start.elapsed().as_secs_f64();
-            evaluation.train_seconds += train_seconds;
-            evaluation.by_fold.push(Losses::between(test.labels(), &answers, Undefined::Paper)?);
-            for (at, &row) in test_rows.iter().enumerate() {
-                for label in answers.relevant(at) {
+    for at in 0..folds.n_folds() {
+        let fold = Fold::new(data, folds, at, seed)?;
+        for (evaluation, tested) in
+            evaluations.iter_mut().zip(fold.test(methods, settings, progress))
+        {
+            let tested = tested?;
+            evaluation.train += tested.train;
+            evaluation.predict += tested.predict;
+            evaluation.by_fold.push(tested.losses);
+            for (at, &row) in fold.test_rows.iter().enumerate() {
+                for label in tested.answers.relevant(at) {
                     evaluation.answers.set(row, label, true);
                 }
             }
         }
-        progress(Step::Folds { done: fold + 1 });
+        progress(Step::Folds { done: at + 1 });
     }
     Ok(evaluations)
+}
+
+/// One fold, made ready for every method: the only way in which a method is tested.
+pub(crate) struct Fold {
+    train: Dataset,
+    prepared: Prepared,
+    test: Dataset,
+    test_rows: Vec<usize>,
+    seed: Seed,
+    cost: Cost,
+}
+
+/// What one method did in one fold.
+pub(crate) struct Tested {
+    /// For each row of the fold.
+    pub(crate) answers: LabelMatrix,
+    pub(crate) losses: Losses,
+    /// What fitting cost, with all that is shared with other methods.
+    pub(crate) train: Cost,
+    /// What answering cost.
+    pub(crate) predict: Cost,
+}
+
+impl Fold {
+    /// Prepares the training rows of a fold, and its own rows in the same way.
+    pub(crate) fn new(data: &Dataset, folds: &Folds, at: usize, seed: Seed) -> Result<Fold> {
+        let clock = Clock::start();
+        let train = data.select(&folds.train_rows(at));
+        let prepared = Prepared::new(&train)?;
+        let test_rows = folds.test_rows(at);
+        let test = prepared.standardizer().apply(&data.select(&test_rows))?;
+        let seed = seed.child("fold", at);
+        Ok(Fold { train, prepared, test, test_rows, seed, cost: clock.cost() })
+    }
+
+    /// Tests methods one after the other; one that fails leaves the others as they are.
+    pub(crate) fn test<'a>(
+        &'a self,
+        methods: &'a [Method],
+        settings: &'a Settings,
+        progress: &'a dyn Fn(Step),
+    ) -> impl Iterator<Item = Result<Tested>> + 'a {
+        let mut near = None;
+        fit(methods, settings, &self.train, &self.prepared, self.seed, progress)
+            .map(move |fitted| self.ask(&fitted?, &mut near))
+    }
+
+    /// `near` is laid out for the first that needs it and kept for the next.
+    fn ask<'a>(&'a self, fitted: &Fitted, near: &mut Option<Neighbourhood<'a>>) -> Result<Tested> {
+        let clock = Clock::start();
+        let near = match (fitted.ensemble.needs_neighbourhood(), &mut *near) {
+            (false, _) => None,
+            (true, Some(near)) => Some(&*near),
+            (true, none) => Some(&*none.insert(Neighbourhood::of(self.prepared.data())?)),
+        };
+        let answers = fitted.ensemble.decide(&fitted.ensemble.votes(&self.test, near)?);
+        let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
+        Ok(Tested { answers, losses, train: self.cost + fitted.cost, predict: clock.cost() })
+    }
 }

@@ -1,23 +1,15 @@
 //! The closed list of methods, and what can be set about them.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::data::Dataset;
-use crate::ensemble::{
-    Base, BaseModel, Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
-};
+use crate::ensemble::{Genetic, Sampling};
 use crate::error::{Error, Result};
-use crate::model::{J48, Likelihood, NaiveBayes, NearestNeighbours};
-use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
-use crate::seed::Seed;
+use crate::model::{J48, Likelihood};
+use crate::prepare::{Cfs, Preparation, Undersampling};
 
 /// A method by name: a strategy and a base, such as `dynamic-nb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -171,191 +163,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn preparation(&self) -> Result<Preparation> {
+    pub(super) fn preparation(&self) -> Result<Preparation> {
         Ok(Preparation {
             undersampling: Undersampling::new(self.max_imbalance)?,
             selection: self.max_features.map(|max_features| Cfs { max_features }),
         })
-    }
-}
-
-/// A fitted ensemble, and the β and R it was given or found.
-pub(crate) struct Fitted {
-    pub(crate) ensemble: Ensemble<BaseModel>,
-    pub(crate) decay: Option<f64>,
-    pub(crate) neighbours: Option<usize>,
-}
-
-/// What has been done of something long.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
-    /// Folds of a cross-validation.
-    Folds {
-        /// How many.
-        done: usize,
-    },
-    /// Generations of one genetic search.
-    Generations {
-        /// How many.
-        done: usize,
-        /// Of how many.
-        of: usize,
-        /// The least macro-F1 loss on validation rows so far.
-        least: f64,
-    },
-}
-
-/// Fits several methods on one training set: the members of a base are trained once for all of its
-/// methods.
-pub(crate) fn fit(
-    methods: &[Method],
-    settings: &Settings,
-    train: &Dataset,
-    prepared: &Prepared,
-    seed: Seed,
-    progress: &dyn Fn(Step),
-) -> Result<Vec<Fitted>> {
-    let fitting = Fitting { settings, train, prepared, seed, progress };
-    let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
-    let fit = |method: &Method| {
-        let base = match trained.entry(method.base) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(fitting.base(method.base)?),
-        };
-        fitting.ensemble(method.strategy, base)
-    };
-    methods.iter().map(fit).collect()
-}
-
-/// What the methods of one training set share.
-struct Fitting<'a> {
-    settings: &'a Settings,
-    train: &'a Dataset,
-    prepared: &'a Prepared,
-    seed: Seed,
-    progress: &'a dyn Fn(Step),
-}
-
-/// A base, and the models that its methods share, trained when the first of them asks.
-struct TrainedBase {
-    base: Base,
-    neighbours: Option<usize>,
-    /// To be walked in orders, or in any way where the base is free of order.
-    walked: Models,
-    /// To decide labels independently, where that takes other models.
-    alone: Models,
-}
-
-#[derive(Default)]
-struct Models {
-    /// Each with validation rows of its own.
-    candidates: OnceCell<Vec<Candidate<BaseModel>>>,
-    /// All with the same validation rows, for a search to keep some.
-    contenders: OnceCell<Vec<Candidate<BaseModel>>>,
-}
-
-impl TrainedBase {
-    fn models(&self, walked: bool) -> &Models {
-        if walked || !self.base.must_be_retrained() { &self.walked } else { &self.alone }
-    }
-}
-
-impl Fitting<'_> {
-    fn base(&self, name: BaseName) -> Result<TrainedBase> {
-        let Settings { sampling, likelihood, .. } = *self.settings;
-        let preparation = self.settings.preparation()?;
-        let (base, neighbours) = match name {
-            BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
-            BaseName::Knn => {
-                let knn = NearestNeighbours { preparation, ..NearestNeighbours::default() };
-                let neighbours = match self.settings.neighbours {
-                    Some(neighbours) => neighbours,
-                    None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,
-                };
-                (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
-            }
-            BaseName::J48 => (Base::J48 { tree: self.settings.tree, preparation }, None),
-        };
-        let (walked, alone) = (Models::default(), Models::default());
-        Ok(TrainedBase { base, neighbours, walked, alone })
-    }
-
-    fn candidates<'t>(
-        &self,
-        of: &'t TrainedBase,
-        walked: bool,
-    ) -> Result<&'t [Candidate<BaseModel>]> {
-        let Settings { sampling, order: given, .. } = self.settings;
-        let (base, train) = (&of.base, self.prepared);
-        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
-            base.fit(train, rows, walked.then_some(given.as_ref().unwrap_or(drawn)), seed)
-        };
-        or_train(&of.models(walked).candidates, || sampling.candidates(train, self.seed, fit))
-    }
-
-    /// The contenders that a search keeps.
-    fn kept(&self, of: &TrainedBase, walked: bool) -> Result<Vec<Candidate<BaseModel>>> {
-        let Settings { sampling, genetic, .. } = self.settings;
-        let (base, train) = (&of.base, self.prepared);
-        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
-            base.fit(train, rows, walked.then_some(drawn), seed)
-        };
-        let contenders = or_train(&of.models(walked).contenders, || {
-            let n = genetic.n_candidates(sampling.n_members)?;
-            sampling.contenders(n, train, self.seed, fit)
-        })?;
-        genetic.keep(
-            sampling.n_members,
-            walked,
-            contenders.to_vec(),
-            self.prepared,
-            self.seed,
-            &|done, least| {
-                let of = genetic.search.generations;
-                (self.progress)(Step::Generations { done, of, least });
-            },
-        )
-    }
-
-    fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
-        let Settings { n_orders, n_lenders, .. } = *self.settings;
-        let walked = !matches!(name, StrategyName::Br | StrategyName::GaBr);
-        let candidates = match name {
-            StrategyName::Ga | StrategyName::GaBr => Cow::Owned(self.kept(trained, walked)?),
-            _ => Cow::Borrowed(self.candidates(trained, walked)?),
-        };
-        let mut tuned = None;
-        let strategy = match name {
-            StrategyName::Br | StrategyName::GaBr => Strategy::BinaryRelevance,
-            StrategyName::Ga => Strategy::RandomOrder,
-            StrategyName::Ecc => match &self.settings.order {
-                Some(order) => Strategy::GivenOrder(order.clone()),
-                None => Strategy::RandomOrder,
-            },
-            StrategyName::Oocc => Strategy::Oocc { n_orders, n_neighbours: n_lenders },
-            StrategyName::Dynamic => {
-                let decay = self.decay(&trained.base)?;
-                tuned = Some(decay);
-                Strategy::LocalF1 { decay }
-            }
-        };
-        let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
-        Ok(Fitted { ensemble, decay: tuned, neighbours: trained.neighbours })
-    }
-
-    fn decay(&self, base: &Base) -> Result<f64> {
-        let Settings { sampling, decay, .. } = self.settings;
-        decay.map_or_else(|| tune_decay(sampling, base, self.train, self.prepared, self.seed), Ok)
-    }
-}
-
-/// What the cell holds, trained if it holds nothing yet.
-fn or_train<T>(cell: &OnceCell<Vec<T>>, train: impl FnOnce() -> Result<Vec<T>>) -> Result<&[T]> {
-    match cell.get() {
-        Some(trained) => Ok(trained),
-        None => {
-            let trained = train()?;
-            Ok(cell.get_or_init(|| trained))
-        }
     }
 }

@@ -25,13 +25,14 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use super::label_list::{Columns, LabelChoice};
-use super::lines::{Budget, Lines};
+use super::lines::{Budget, Encoding, Lines};
 use super::{
-    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note,
-    ReadOptions, Reading, Table, check_names, file, number, relevance,
+    Attribute, AttributeKind, Dataset, Dense, Format, LabelId, LabelMatrix, Matrix, MissingLabels,
+    Note, ReadOptions, Reading, Table, check_names, file, number, relevance,
 };
 use crate::error::{ContentError, Error, Result};
-use records::{Record, Records};
+
+pub(crate) use records::{Record, Records};
 
 /// More columns than any table has; a header of nothing but separators is refused here and not
 /// at the end of memory.
@@ -91,13 +92,28 @@ pub(crate) fn read<'r>(
     rows.finish(path, labels.notes, &mut budget)
 }
 
-/// The column names.
-fn header<R: Read>(
-    path: &Path,
-    records: &mut Records<R>,
-    options: &ReadOptions,
-    budget: &mut Budget,
-) -> Result<Vec<String>> {
+/// Starts a table in which columns are looked for by name: the names, without the blanks around,
+/// then the records below them.
+pub(crate) fn open<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<NamedRecords<'p>> {
+    let separator = match Format::of(path) {
+        Ok(Format::Tsv) => b'\t',
+        _ => b',',
+    };
+    let lines = Lines::new(path, text, Encoding::Utf8);
+    let mut records = Records::new(lines, separator, MAX_COLUMNS);
+    let header = first(path, &mut records)?;
+    let names = (0..header.n_fields().min(MAX_COLUMNS))
+        .map(|field| Ok(header.text(field)?.trim().to_string()))
+        .collect::<Result<Vec<String>>>()?;
+    records.most_fields = names.len();
+    Ok((names, records))
+}
+
+/// Column names, and what stands below them.
+pub(crate) type NamedRecords<'p> = (Vec<String>, Records<'p, Box<dyn Read + 'p>>);
+
+/// The header, in the separators that the file's name promises.
+fn first<'r, 'p, R: Read>(path: &Path, records: &'r mut Records<'p, R>) -> Result<&'r Record<'p>> {
     let Some(record) = records.next()? else {
         return Err(Error::Content(Box::new(ContentError {
             path: path.into(),
@@ -109,15 +125,26 @@ fn header<R: Read>(
             excerpt: None,
         })));
     };
+    if record.n_fields() == 1 && !record.is_quoted(0) {
+        refuse_other_separator(record)?;
+    }
+    Ok(record)
+}
+
+/// The column names.
+fn header<R: Read>(
+    path: &Path,
+    records: &mut Records<R>,
+    options: &ReadOptions,
+    budget: &mut Budget,
+) -> Result<Vec<String>> {
+    let record = first(path, records)?;
     let n = record.n_fields();
     if n > MAX_COLUMNS {
         let fault = record.fault_in_all(format!("at most {MAX_COLUMNS} columns"));
         return Err(fault.found(n).into());
     }
     budget.charge(n * 100 + record.n_bytes() * 2, &record.first_line())?;
-    if n == 1 && !record.is_quoted(0) {
-        refuse_other_separator(record)?;
-    }
     let mut names = Vec::with_capacity(n);
     for field in 0..n {
         let name = record.text(field)?;
@@ -190,7 +217,7 @@ fn infer<R: Read>(records: &mut Records<R>, roles: &mut [Role]) -> Result<()> {
     Ok(())
 }
 
-fn check_length(record: &Record, n_columns: usize) -> Result<()> {
+pub(crate) fn check_length(record: &Record, n_columns: usize) -> Result<()> {
     let n = record.n_fields();
     if n == n_columns {
         return Ok(());
@@ -213,14 +240,14 @@ fn check_length(record: &Record, n_columns: usize) -> Result<()> {
 
 /// What can be told of a cell without knowing its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cell {
+pub(crate) enum Cell {
     Missing,
     Number(f64),
     Text,
 }
 
 impl Cell {
-    fn of(bytes: &[u8]) -> Cell {
+    pub(crate) fn of(bytes: &[u8]) -> Cell {
         let bytes = bytes.trim_ascii();
         match number::parse(bytes) {
             Some(value) if value.is_nan() => Cell::Missing,

@@ -13,16 +13,16 @@ use crate::data::lines::{Encoding, Fault, Line, Lines, MAX_LINE};
 use crate::error::Result;
 
 /// The records of a text. A blank line is none.
-pub(super) struct Records<'p, R> {
+pub(crate) struct Records<'p, R> {
     lines: Lines<'p, R>,
     /// Fields beyond this many are counted but not kept, so that a line of nothing but
     /// separators takes no more memory than the header allows.
-    pub(super) most_fields: usize,
+    pub(crate) most_fields: usize,
     record: Record<'p>,
 }
 
 impl<'p, R: Read> Records<'p, R> {
-    pub(super) fn new(lines: Lines<'p, R>, separator: u8, most_fields: usize) -> Records<'p, R> {
+    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, most_fields: usize) -> Records<'p, R> {
         let record = Record {
             path: lines.path(),
             encoding: lines.encoding(),
@@ -39,7 +39,7 @@ impl<'p, R: Read> Records<'p, R> {
     }
 
     /// The next record, until there is none.
-    pub(super) fn next(&mut self) -> Result<Option<&Record<'p>>> {
+    pub(crate) fn next(&mut self) -> Result<Option<&Record<'p>>> {
         let record = &mut self.record;
         record.clear();
         loop {
@@ -68,7 +68,7 @@ impl<'p, R: Read> Records<'p, R> {
 }
 
 /// One record and where it stands.
-pub(super) struct Record<'p> {
+pub(crate) struct Record<'p> {
     path: &'p Path,
     encoding: Encoding,
     separator: u8,
@@ -199,21 +199,21 @@ impl Record<'_> {
         )
     }
 
-    pub(super) fn separator(&self) -> u8 {
+    pub(crate) fn separator(&self) -> u8 {
         self.separator
     }
 
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         self.raw.len()
     }
 
     /// How many fields there are, kept or not.
-    pub(super) fn n_fields(&self) -> usize {
+    pub(crate) fn n_fields(&self) -> usize {
         self.n_fields
     }
 
     /// The value of a field, without its quotes.
-    pub(super) fn bytes(&self, field: usize) -> &[u8] {
+    pub(crate) fn bytes(&self, field: usize) -> &[u8] {
         let Field { at, value } = &self.fields[field];
         match value {
             Value::Bare => &self.raw[at.clone()],
@@ -222,12 +222,12 @@ impl Record<'_> {
         }
     }
 
-    pub(super) fn is_quoted(&self, field: usize) -> bool {
+    pub(crate) fn is_quoted(&self, field: usize) -> bool {
         !matches!(self.fields[field].value, Value::Bare)
     }
 
     /// The text of a field.
-    pub(super) fn text(&self, field: usize) -> Result<Cow<'_, str>> {
+    pub(crate) fn text(&self, field: usize) -> Result<Cow<'_, str>> {
         self.encoding.decode(self.bytes(field)).or_else(|_| {
             // Quotes are ASCII, so the first bad byte is the same with and without them.
             let at = &self.fields[field].at;
@@ -238,7 +238,7 @@ impl Record<'_> {
     }
 
     /// Says that a field is not what was expected there.
-    pub(super) fn fault_in(&self, field: usize, expected: impl Into<String>) -> Fault {
+    pub(crate) fn fault_in(&self, field: usize, expected: impl Into<String>) -> Fault {
         let Field { at, value } = &self.fields[field];
         match value {
             Value::Bare => self.fault(at.clone(), expected),
@@ -247,7 +247,7 @@ impl Record<'_> {
     }
 
     /// Says that the record as a whole is not what was expected.
-    pub(super) fn fault_in_all(&self, expected: impl Into<String>) -> Fault {
+    pub(crate) fn fault_in_all(&self, expected: impl Into<String>) -> Fault {
         self.fault(0..self.raw.len(), expected)
     }
 
@@ -257,7 +257,7 @@ impl Record<'_> {
     }
 
     /// The line in which it starts.
-    pub(super) fn first_line(&self) -> Line<'_> {
+    pub(crate) fn first_line(&self) -> Line<'_> {
         self.line_at(0).0
     }
 

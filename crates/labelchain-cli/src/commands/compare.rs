@@ -1,0 +1,376 @@
+//! `labelchain compare`: are methods different, which ones, and by how much? For anybody's results.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use labelchain::data::{save, stem};
+use labelchain::error::{Error, Result};
+use labelchain::experiment::Results;
+use labelchain::report::{Format, Printed, Report, compare, title};
+use labelchain::seed::Seed;
+use labelchain::stats::{Comparison, Gaps, Measured, Pair, Recipe, Zeros, by_rank};
+use serde_json::{Map, Value, json};
+
+use crate::args::not_over;
+use crate::bars::{brackets, cut, scale, width};
+use crate::directory;
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+pub(crate) struct Compare {
+    /// Losses as CSV or TSV: dataset, method, criterion, loss, and fold if there are any; or dataset
+    /// and one column for each method
+    #[arg(value_name = "RESULTS")]
+    results: PathBuf,
+
+    #[command(flatten)]
+    recipe: RecipeArgs,
+
+    /// Also a report, by its name: .html, .md, .tex, .csv, or a new directory for all of them and the
+    /// figures
+    #[arg(short = 'o', long = "report", value_name = "OUT")]
+    report: Option<PathBuf>,
+
+    /// In the report, put these printed losses beside ours
+    #[arg(long, value_name = "FILE.csv", requires = "report")]
+    compare_paper: Option<PathBuf>,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to compare.
+#[derive(Args)]
+pub(crate) struct RecipeArgs {
+    /// The level of significance
+    #[arg(long, value_name = "P", default_value_t = 0.1)]
+    alpha: f64,
+
+    /// Criteria that are no losses, but better if higher
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    higher_is_better: Vec<String>,
+
+    /// Where a method has no loss: leave out the data set, or let the method come last there
+    #[arg(long, value_enum)]
+    gaps: Option<GapsArg>,
+
+    /// Wilcoxon's test counts exactly up to so many differences, if none is zero or tied
+    #[arg(long, value_name = "N", default_value_t = 49)]
+    exact_up_to: usize,
+
+    /// Differences of zero in Wilcoxon's test: dropped, ranked and then dropped, or split
+    #[arg(long, value_enum, default_value_t = ZerosArg::Wilcox)]
+    zeros: ZerosArg,
+
+    /// Also the Bayesian signed-rank test: differences up to this do not matter
+    #[arg(long, value_name = "REGION")]
+    bayes: Option<f64>,
+
+    /// Same seed, same Bayesian beliefs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum GapsArg {
+    DropSets,
+    WorstRank,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ZerosArg {
+    Wilcox,
+    Pratt,
+    Zsplit,
+}
+
+impl RecipeArgs {
+    /// Follows the recipe.
+    pub(crate) fn compare(&self, results: &Results) -> Result<Comparison> {
+        let recipe = Recipe {
+            alpha: self.alpha,
+            gaps: match self.gaps {
+                None => Gaps::Refuse,
+                Some(GapsArg::DropSets) => Gaps::DropSets,
+                Some(GapsArg::WorstRank) => Gaps::WorstRank,
+            },
+            zeros: match self.zeros {
+                ZerosArg::Wilcox => Zeros::Wilcox,
+                ZerosArg::Pratt => Zeros::Pratt,
+                ZerosArg::Zsplit => Zeros::Split,
+            },
+            exact_up_to: self.exact_up_to,
+            region: self.bayes,
+            seed: Seed::new(self.seed),
+        };
+        compare(results, &self.higher_is_better, recipe)
+    }
+}
+
+impl Compare {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let results = Results::read(&self.results)?;
+        let comparison = self.recipe.compare(&results)?;
+        if let Some(out) = &self.report {
+            not_over(&[&self.results], out)?;
+            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
+            let title = format!(
+                "{}: {} methods on {} data sets",
+                stem(&self.results),
+                comparison.methods.len(),
+                comparison.datasets.len()
+            );
+            let report = Report::of(&title, &results, &comparison, printed.as_ref(), Vec::new());
+            save_report(&report, &results, out)?;
+        }
+        print(&if self.json { json(&comparison) } else { text(&comparison) })
+    }
+}
+
+/// Writes one format, or a directory of all.
+pub(crate) fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
+    if let Some(format) = Format::of(out) {
+        let text = report.text(format, false);
+        return save(out, |file| file.write_all(text.as_bytes()));
+    }
+    let mut files = vec![
+        ("report.html".into(), report.text(Format::Html, true).into_bytes()),
+        ("report.md".into(), report.text(Format::Markdown, true).into_bytes()),
+        ("report.tex".into(), report.text(Format::Latex, true).into_bytes()),
+        ("statistics.csv".into(), report.text(Format::Csv, true).into_bytes()),
+    ];
+    let mut measured = Vec::new();
+    results.write(&mut measured).map_err(|source| Error::Io { path: out.into(), source })?;
+    files.push(("results.csv".into(), measured));
+    for figure in report.figures() {
+        files.push((format!("figures/{}.svg", figure.id), figure.svg.clone().into_bytes()));
+    }
+    directory::save(out, &files)
+}
+
+/// The promise of `compare --json`.
+fn json(comparison: &Comparison) -> String {
+    let methods = &comparison.methods;
+    let named = |cliques: Vec<Vec<usize>>| -> Vec<Vec<&String>> {
+        cliques.iter().map(|clique| clique.iter().map(|&at| &methods[at]).collect()).collect()
+    };
+    let pair = |pair: &Pair| {
+        json!({
+            "a": methods[pair.a],
+            "b": methods[pair.b],
+            "n": pair.wilcoxon.n,
+            "w": pair.wilcoxon.w(),
+            "p": pair.wilcoxon.p,
+            "p_holm": pair.p_holm,
+            "exact": pair.wilcoxon.is_exact,
+            "wins": pair.effect.wins,
+            "ties": pair.effect.ties,
+            "losses": pair.effect.losses,
+            "rank_biserial": pair.effect.rank_biserial,
+            "bayes": pair.belief.map(|belief| json!({
+                "better": belief.better,
+                "equivalent": belief.equivalent,
+                "worse": belief.worse,
+            })),
+        })
+    };
+    let criterion = |of: &Measured| {
+        let ranks = methods.iter().zip(&of.mean_ranks);
+        let mean_ranks: Map<String, Value> =
+            ranks.map(|(method, &rank)| (method.clone(), rank.into())).collect();
+        json!({
+            "criterion": of.table.criterion,
+            "n": of.used.len(),
+            "mean_ranks": mean_ranks,
+            "friedman": {
+                "statistic": of.friedman.statistic,
+                "p": of.friedman.p,
+                "p_holm": of.friedman_p_holm,
+                "f": of.friedman.f,
+                "f_p": of.friedman.f_p,
+            },
+            "nemenyi_cd": of.critical_difference,
+            "wilcoxon": of.pairs.iter().map(pair).collect::<Vec<_>>(),
+            "nemenyi_groups": named(of.nemenyi_cliques()),
+            "wilcoxon_groups": named(of.wilcoxon_cliques(comparison.recipe.alpha)),
+            "higher_is_better": of.table.higher_is_better,
+        })
+    };
+    let json = json!({
+        "alpha": comparison.recipe.alpha,
+        "criteria": comparison.criteria.iter().map(criterion).collect::<Vec<_>>(),
+    });
+    json.to_string() + "\n"
+}
+
+/// A page for people: mean ranks of all criteria, then each as a critical-difference diagram.
+fn text(comparison: &Comparison) -> String {
+    let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+    let alpha = comparison.recipe.alpha;
+    let is_higher = |of: &&Measured| of.table.higher_is_better;
+    let higher: Vec<&str> = comparison
+        .criteria
+        .iter()
+        .filter(is_higher)
+        .map(|of| of.table.criterion.as_str())
+        .collect();
+    let mut page = format!(
+        "{} on {}, by {}; level of significance {alpha}\n{}\n\n",
+        many(comparison.methods.len(), "method", "methods"),
+        many(comparison.datasets.len(), "data set", "data sets"),
+        many(comparison.criteria.len(), "criterion", "criteria"),
+        match higher.is_empty() {
+            true => "All are losses: smaller is better; rank 1 is best.".into(),
+            false => format!(
+                "Higher is better by {}, smaller by all others; rank 1 is best.",
+                higher.join(", ")
+            ),
+        }
+    );
+    page += &overview(comparison);
+    for of in &comparison.criteria {
+        page.push('\n');
+        page += &diagram(comparison, of);
+    }
+    page += "\n  A bar joins methods that cannot be told apart: by Nemenyi's test, mean ranks closer than\n  \
+             CD; by Wilcoxon's, neighbours of which no two differ, p adjusted by Holm over the pairs.\n";
+    let pairs = comparison.criteria.iter().flat_map(|of| &of.pairs);
+    let n_approximate = pairs.clone().filter(|pair| !pair.wilcoxon.is_exact).count();
+    if n_approximate > 0 {
+        let _ = writeln!(
+            page,
+            "  In {n_approximate} of {} pairs, differences are zero, tied or more than --exact-up-to: \
+             there, Wilcoxon's\n  p is a normal approximation.",
+            pairs.count()
+        );
+    }
+    page
+}
+
+/// Mean ranks by criterion, as far as they fit into a line.
+fn overview(comparison: &Comparison) -> String {
+    const MOST_METHODS: usize = 8;
+    let mut page = String::new();
+    if comparison.methods.len() > MOST_METHODS {
+        return page;
+    }
+    let titles: Vec<String> =
+        comparison.criteria.iter().map(|of| title(&of.table.criterion)).collect();
+    let name = width(&titles, 9, 24);
+    let column = width(&comparison.methods, 6, 12) + 2;
+    let _ = write!(page, "  {:<name$}", "mean rank");
+    for method in &comparison.methods {
+        let _ = write!(page, "{:>column$} ", cut(method, column - 2));
+    }
+    let _ = writeln!(page, "  Friedman p");
+    for (of, title) in comparison.criteria.iter().zip(&titles) {
+        let _ = write!(page, "  {:<name$}", cut(title, name));
+        let least = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
+        for &rank in &of.mean_ranks {
+            let mark = if rank == least { '*' } else { ' ' };
+            let _ = write!(page, "{rank:>column$.2}{mark}");
+        }
+        let differ = if of.friedman_p_holm <= comparison.recipe.alpha { "  differ" } else { "" };
+        let _ = writeln!(page, "{:>12}{differ}", p_value(of.friedman_p_holm));
+    }
+    page + "\n  * least mean rank; Friedman p adjusted by Holm over the criteria\n"
+}
+
+/// One criterion: a line for each method by mean rank, and bars beside those that belong together.
+fn diagram(comparison: &Comparison, of: &Measured) -> String {
+    const SCALE: usize = 37;
+    let Comparison { recipe, methods, .. } = comparison;
+    let is_shown = of.friedman_p_holm <= recipe.alpha;
+    let mut page = format!(
+        "{}{}, {} data sets: Friedman χ² {:.2}, p {}, {} by Holm: {}\n",
+        title(&of.table.criterion),
+        if of.table.higher_is_better { " (higher is better)" } else { "" },
+        of.used.len(),
+        of.friedman.statistic,
+        p_value(of.friedman.p),
+        p_value(of.friedman_p_holm),
+        if is_shown { "the methods differ" } else { "no difference shown" }
+    );
+    let order = by_rank(&of.mean_ranks);
+    let name = width(methods, 6, 24);
+    let nemenyi = brackets(&of.nemenyi_cliques(), &order);
+    let wilcoxon = brackets(&of.wilcoxon_cliques(recipe.alpha), &order);
+    let cd = format!("CD {:.3}", of.critical_difference);
+    let bars = nemenyi.iter().map(|bar| bar.chars().count()).max().unwrap_or(0).max(cd.len());
+    let most = methods.len();
+    let _ = writeln!(
+        page,
+        "  {:<name$}  1{most:>gap$}  {:>5}  {cd:<bars$}  Wilcoxon",
+        "",
+        "rank",
+        gap = SCALE - 1
+    );
+    for (place, &method) in order.iter().enumerate() {
+        let rank = of.mean_ranks[method];
+        let line = format!(
+            "  {:<name$}  {}  {rank:>5.2}  {:<bars$}  {}",
+            cut(&methods[method], name),
+            scale((rank - 1.0) / (most as f64 - 1.0), SCALE),
+            nemenyi[place],
+            wilcoxon[place],
+        );
+        page += line.trim_end();
+        page.push('\n');
+    }
+    page + &told_apart(comparison, of)
+}
+
+/// Who is better than whom, by Wilcoxon's test.
+fn told_apart(comparison: &Comparison, of: &Measured) -> String {
+    const MOST_NAMES: usize = 8;
+    let mut page = String::new();
+    for &method in &by_rank(&of.mean_ranks) {
+        let beaten: Vec<String> = by_rank(&of.mean_ranks)
+            .into_iter()
+            .filter_map(|other| Some((other, of.pair(method, other)?)))
+            .filter(|(_, pair)| pair.p_holm <= comparison.recipe.alpha)
+            .filter(|(_, pair)| (pair.effect.rank_biserial > 0.0) == (pair.a == method))
+            .map(|(other, pair)| {
+                format!("{} (p {})", comparison.methods[other], p_value(pair.p_holm))
+            })
+            .collect();
+        let more = beaten.len().saturating_sub(MOST_NAMES);
+        if !beaten.is_empty() {
+            let shown = beaten.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let _ = writeln!(page, "  {} beats {shown}{more}", comparison.methods[method]);
+        }
+    }
+    page + &believed(comparison, of)
+}
+
+/// What the Bayesian test says of each pair, if it was asked.
+fn believed(comparison: &Comparison, of: &Measured) -> String {
+    const MOST_PAIRS: usize = 28;
+    let mut page = String::new();
+    for pair in of.pairs.iter().take(MOST_PAIRS) {
+        let Some(belief) = pair.belief else { continue };
+        let _ = writeln!(
+            page,
+            "  P({a} better) {:.3}, P(equivalent) {:.3}, P({b} better) {:.3}",
+            belief.better,
+            belief.equivalent,
+            belief.worse,
+            a = comparison.methods[pair.a],
+            b = comparison.methods[pair.b],
+        );
+    }
+    page
+}
+
+/// Three digits that count.
+fn p_value(p: f64) -> String {
+    match p {
+        p if p >= 0.1 => format!("{p:.3}"),
+        p if p >= 0.01 => format!("{p:.4}"),
+        p if p >= 0.001 => format!("{p:.5}"),
+        p => format!("{p:.1e}"),
+    }
+}

@@ -1,0 +1,339 @@
+//! `labelchain study`: many sets, many methods, many folds.
+
+use std::fmt::Write as _;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Subcommand};
+use indicatif::HumanDuration;
+use labelchain::data::save;
+use labelchain::error::Result;
+use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+use crate::args::not_over;
+use crate::memory;
+use crate::messages::{Failure, print, remark};
+use crate::progress::Progress;
+
+#[derive(Args)]
+pub(crate) struct Study {
+    #[command(subcommand)]
+    command: StudyCommand,
+}
+
+#[derive(Subcommand)]
+enum StudyCommand {
+    /// Compute what is left of a study; cells that are done are kept
+    Run(Run),
+    /// What is done, running, failed or missing
+    Status(ShowStatus),
+    /// The losses as a table, for `labelchain compare` and other tools
+    Export(Export),
+    /// Make one file of results from several
+    Merge(Merge),
+}
+
+impl Study {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match &self.command {
+            StudyCommand::Run(run) => run.run(),
+            StudyCommand::Status(status) => status.run(),
+            StudyCommand::Export(export) => export.run(),
+            StudyCommand::Merge(merge) => merge.run(),
+        }
+    }
+}
+
+/// A protocol, its data and its results.
+#[derive(Args)]
+struct Files {
+    /// What to compare: a TOML file with sets and methods
+    #[arg(value_name = "PROTOCOL")]
+    protocol: PathBuf,
+
+    /// Where the results are [default: PROTOCOL's name with .db]
+    #[arg(short, long, value_name = "FILE.db")]
+    results: Option<PathBuf>,
+
+    /// Where the data files are [default: as the protocol says]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl Files {
+    fn protocol(&self) -> Result<Protocol> {
+        Protocol::read(&self.protocol, self.data.as_deref())
+    }
+
+    fn results(&self) -> PathBuf {
+        self.results.clone().unwrap_or_else(|| self.protocol.with_extension("db"))
+    }
+}
+
+#[derive(Args)]
+struct Run {
+    #[command(flatten)]
+    files: Files,
+
+    /// Folds computed side by side; each has its share of the cores [default: one for each core]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+
+    /// Only these: set=yeast,flags method=ecc-nb fold=0,1
+    #[arg(long, value_name = "WHAT", num_args = 1..)]
+    only: Vec<String>,
+
+    /// One part of several, for machines that share the work: 3/10 is the third of ten
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// Refuse to use more memory than this for a data set [default: three quarters of the machine's]
+    #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
+    max_memory: Option<u64>,
+}
+
+/// Set by Ctrl-C, and by a cluster whose time is up.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+impl Run {
+    fn run(&self) -> Result<(), Failure> {
+        let protocol = self.files.protocol()?;
+        let options = RunOptions {
+            jobs: self.jobs,
+            shard: self.shard.unwrap_or(Shard::WHOLE),
+            only: match self.only.is_empty() {
+                true => Only::default(),
+                false => self.only.join(",").parse()?,
+            },
+            max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
+        };
+        // Fails only where somebody else handles the signals; then they end us, and nothing is lost.
+        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+        let results = self.files.results();
+        let mut bar = None;
+        let mut progress = |at: &study::Progress| {
+            let bar = bar.get_or_insert_with(|| Progress::uneven("cell", at.n_cells));
+            bar.say(at.n_done + at.n_failed, left(at));
+        };
+        let summary = study::run(&protocol, &results, &options, &mut progress, &INTERRUPTED);
+        bar.iter().for_each(Progress::end);
+        let summary = summary?;
+        if !summary.missing.is_empty() {
+            remark(&format!("note: without data: {}", summary.missing.join(", ")));
+        }
+        print(&told(&summary, &results))?;
+        match summary {
+            Summary { is_interrupted: true, .. } => Err(Failure::Interrupted),
+            Summary { n_failed: 0, .. } => Ok(()),
+            Summary { n_failed, .. } => Err(Failure::Cells(n_failed)),
+        }
+    }
+}
+
+/// What stands behind the bar.
+fn left(at: &study::Progress) -> String {
+    let mut text = String::new();
+    if let Some(seconds) = at.seconds_left {
+        let _ = write!(text, ", {:#} left", HumanDuration(Duration::from_secs_f64(seconds)));
+    }
+    if at.n_failed > 0 {
+        let _ = write!(text, ", {} failed", at.n_failed);
+    }
+    if let Some((set, method, fold)) = &at.latest {
+        let _ = write!(text, " · {set}, {method}, fold {fold}");
+    }
+    text
+}
+
+fn told(summary: &Summary, results: &Path) -> String {
+    let cells = |n: usize| format!("{n} cell{}", if n == 1 { "" } else { "s" });
+    let mut text = format!("{}: {} done", results.display(), cells(summary.n_done));
+    if summary.n_kept > 0 {
+        let _ = write!(text, ", {} kept", summary.n_kept);
+    }
+    if summary.n_failed > 0 {
+        let _ = write!(text, ", {} failed", summary.n_failed);
+    }
+    text + "\n"
+}
+
+#[derive(Args)]
+struct ShowStatus {
+    #[command(flatten)]
+    files: Files,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl ShowStatus {
+    fn run(&self) -> Result<(), Failure> {
+        let protocol = self.files.protocol()?;
+        let status = study::status(&protocol, &self.files.results())?;
+        print(&if self.json { json(&protocol, &status) } else { text(&protocol, &status) })
+    }
+}
+
+fn json(protocol: &Protocol, status: &Status) -> String {
+    let state = |state: &State| {
+        json!({
+            "done": state.n_done,
+            "failed": state.n_failed,
+            "running": state.n_running,
+            "missing": state.is_missing,
+        })
+    };
+    let row = |states: &Vec<State>| {
+        let methods = protocol.methods.iter().map(|method| method.name.clone());
+        Value::Object(methods.zip(states.iter().map(state)).collect())
+    };
+    let sets = protocol.sets.iter().map(|set| set.name.clone());
+    let failed = status.failed.iter().map(|((dataset, method, fold), error)| {
+        json!({"dataset": dataset, "method": method, "fold": fold, "error": error})
+    });
+    let json = json!({
+        "folds": protocol.n_folds,
+        "sets": sets.zip(status.grid.iter().map(row)).collect::<Map<String, Value>>(),
+        "failed": failed.collect::<Vec<Value>>(),
+        "cpu_seconds": status.cpu_seconds,
+        "peak_memory": status.peak_memory,
+    });
+    json.to_string() + "\n"
+}
+
+/// A grid of sets and methods, then what failed.
+fn text(protocol: &Protocol, status: &Status) -> String {
+    let n_folds = protocol.n_folds;
+    let states = || status.grid.iter().flatten();
+    let mut page = format!(
+        "{} sets x {} methods x {n_folds} folds: {} of {} cells done",
+        protocol.sets.len(),
+        protocol.methods.len(),
+        states().map(|state| state.n_done).sum::<usize>(),
+        states().count() * n_folds,
+    );
+    for (what, n) in [
+        ("running", states().map(|state| state.n_running).sum::<usize>()),
+        ("failed", states().map(|state| state.n_failed).sum()),
+    ] {
+        if n > 0 {
+            let _ = write!(page, ", {n} {what}");
+        }
+    }
+    if status.cpu_seconds > 0.0 {
+        let cpu = HumanDuration(Duration::from_secs_f64(status.cpu_seconds));
+        let _ = write!(page, "; {cpu:#} of processors");
+    }
+    if let Some(bytes) = status.peak_memory {
+        let _ = write!(page, ", at most {} MiB", bytes >> 20);
+    }
+    page.push_str("\n\n");
+
+    let shown: Vec<Vec<String>> = status
+        .grid
+        .iter()
+        .map(|row| row.iter().map(|state| in_words(state, n_folds)).collect())
+        .collect();
+    let names = protocol.sets.iter().map(|set| set.name.chars().count());
+    let first = names.max().unwrap_or(0).max(3);
+    let width = |at: usize| {
+        let cells = shown.iter().map(|row| row[at].chars().count());
+        cells.chain([protocol.methods[at].name.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..protocol.methods.len()).map(width).collect();
+    let _ = write!(page, "  {:<first$}", "set");
+    for (method, width) in protocol.methods.iter().zip(&widths) {
+        let _ = write!(page, "  {:>width$}", method.name);
+    }
+    page.push('\n');
+    for (set, row) in protocol.sets.iter().zip(&shown) {
+        let _ = write!(page, "  {:<first$}", set.name);
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(page, "  {cell:>width$}");
+        }
+        page.push('\n');
+    }
+
+    // Often all folds fail for one reason.
+    let mut failed = status.failed.iter().peekable();
+    if failed.peek().is_some() {
+        page.push_str("\nFailed\n");
+    }
+    while let Some(((set, method, fold), error)) = failed.next() {
+        let mut folds = fold.to_string();
+        while let Some(((_, _, fold), _)) =
+            failed.next_if(|((other, by, _), why)| (other, by, why) == (set, method, error))
+        {
+            let _ = write!(folds, ", {fold}");
+        }
+        let _ = writeln!(page, "  {set}, {method}, fold {folds}: {error}");
+    }
+    page
+}
+
+fn in_words(state: &State, n_folds: usize) -> String {
+    let mut text = match state.n_done {
+        done if done == n_folds => "done".into(),
+        0 if state.is_missing => "missing".into(),
+        0 if state.n_failed + state.n_running == 0 => "–".into(),
+        done => format!("{done}/{n_folds}"),
+    };
+    for (what, n) in [("running", state.n_running), ("failed", state.n_failed)] {
+        if n > 0 {
+            let _ = write!(text, ", {n} {what}");
+        }
+    }
+    text
+}
+
+#[derive(Args)]
+struct Export {
+    #[command(flatten)]
+    files: Files,
+
+    /// The table to write: dataset,method,criterion,fold,loss,seconds [default: standard output]
+    #[arg(short, long, value_name = "FILE.csv")]
+    out: Option<PathBuf>,
+}
+
+impl Export {
+    fn run(&self) -> Result<(), Failure> {
+        let protocol = self.files.protocol()?;
+        let database = self.files.results();
+        let results = study::results(&protocol, &database)?;
+        match &self.out {
+            Some(out) => {
+                not_over(&[&self.files.protocol, &database], out)?;
+                Ok(save(out, |file| results.write(file))?)
+            }
+            None => {
+                let mut text = Vec::new();
+                results.write(&mut text).map_err(Failure::Output)?;
+                print(&String::from_utf8_lossy(&text))
+            }
+        }
+    }
+}
+
+#[derive(Args)]
+struct Merge {
+    /// The file to make, or to add to
+    #[arg(value_name = "OUT.db")]
+    out: PathBuf,
+
+    /// Results of parts of the study
+    #[arg(value_name = "PART.db", required = true)]
+    parts: Vec<PathBuf>,
+}
+
+impl Merge {
+    fn run(&self) -> Result<(), Failure> {
+        let merged = study::merge(&self.out, &self.parts)?;
+        let (out, n_cells, n_new) = (self.out.display(), merged.n_cells, merged.n_new);
+        print(&format!("{out}: {n_cells} cells, {n_new} of them new\n"))
+    }
+}

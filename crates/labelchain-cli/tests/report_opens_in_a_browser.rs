@@ -1,0 +1,149 @@
+//! The report is a page that a browser shows: nothing goes wrong, nothing is fetched, figures are to be
+//! seen, tables sort, and it fits a telephone.
+//!
+//! Runs where Chromium is installed (`apt-get install chromium`), else says that it was skipped.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod place;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::process::Command;
+
+use place::Place;
+use serde_json::Value;
+
+/// Runs in the page before anything else, and reports when it is loaded.
+const PROBE: &str = r#"<script>
+const trouble = [];
+addEventListener("error", (event) => trouble.push("error: " + event.message), true);
+addEventListener("unhandledrejection", (event) => trouble.push("rejection: " + event.reason));
+addEventListener("securitypolicyviolation", (event) => trouble.push("blocked: " + event.blockedURI));
+console.error = console.warn = (...words) => trouble.push(words.join(" "));
+addEventListener("load", () => {
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  for (const part of all("details")) part.open = true;
+  const drawings = all("figure svg");
+  const empty = drawings.filter((svg) => {
+    const box = svg.getBoundingClientRect();
+    return box.width < 100 || box.height < 50;
+  });
+  const mute = drawings.filter((svg) => !svg.querySelector("title").textContent || !svg.querySelector("desc").textContent);
+  const tables = all("table");
+  const headless = tables.filter((table) => !table.caption || !all("thead th[scope=col]", table).length
+    || [...table.tBodies[0].rows].some((row) => !row.querySelector("th[scope=row]")));
+  let sorted = 0;
+  for (const table of tables) {
+    const button = all("thead button", table)[2];
+    if (!button) continue;
+    const column = button.parentElement.cellIndex;
+    const values = () => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.value)
+      .filter((value) => value !== undefined).map(Number);
+    const rises = (list) => list.every((value, at) => at === 0 || list[at - 1] <= value);
+    const n = table.tBodies[0].rows.length;
+    button.click();
+    if (!rises(values()) || button.parentElement.ariaSort !== "ascending") trouble.push("not ascending: " + table.caption.textContent);
+    button.click();
+    if (!rises(values().reverse()) || button.parentElement.ariaSort !== "descending") trouble.push("not descending: " + table.caption.textContent);
+    if (table.tBodies[0].rows.length !== n) trouble.push("rows lost: " + table.caption.textContent);
+    sorted += 1;
+  }
+  const dangling = all("a[href^='#']").filter((link) => !document.getElementById(link.getAttribute("href").slice(1)));
+  parent.postMessage(JSON.stringify({
+    trouble, sorted,
+    requests: performance.getEntriesByType("resource").map((entry) => entry.name),
+    drawings: drawings.length, empty: empty.length, mute: mute.length,
+    tables: tables.length, headless: headless.length, dangling: dangling.length,
+    wide: document.documentElement.scrollWidth, width: innerWidth,
+  }), "*");
+});
+</script>
+</head>"#;
+
+fn browser() -> Option<&'static str> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "skipped: no Chromium; Debian has it in chromium");
+    }
+    found
+}
+
+/// Six sets, three methods, three criteria, three folds.
+fn results() -> String {
+    let mut text = String::from("dataset,method,criterion,fold,loss,seconds\n");
+    for (set, dataset) in ["arts", "birds", "enron", "flags", "scene", "yeast"].iter().enumerate() {
+        for (method, name) in ["dynamic-nb", "ecc-nb", "br-nb"].iter().enumerate() {
+            for (at, criterion) in ["hamming", "zero_one", "macro_f1"].iter().enumerate() {
+                for fold in 0..3 {
+                    let loss = 100 + 31 * set + 13 * method * (at + 1) + (17 * fold + 7 * set) % 23;
+                    let seconds = 1 + method + fold;
+                    let _ =
+                        writeln!(text, "{dataset},{name},{criterion},{fold},0.{loss},{seconds}");
+                }
+            }
+        }
+    }
+    text
+}
+
+/// What the probe finds in a window of this width.
+fn opened(browser: &str, place: &Place, width: u32) -> Value {
+    // A window of its own is never narrower than 500 pixels; a frame is.
+    let frame = format!(
+        "<!doctype html><script>onmessage = (event) => {{ document.documentElement.dataset.outcome = event.data; }};</script>\
+         <iframe src=\"probed.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>"
+    );
+    fs::write(place.path("frame.html"), frame).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000"])
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        .arg(format!("--user-data-dir={}", place.path("profile").display()))
+        .args(["--window-size=1400,1000", "--dump-dom"])
+        .arg(format!("file://{}", place.path("frame.html").display()))
+        .output()
+        .unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    let outcome = page.split("data-outcome=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let outcome = outcome.unwrap_or_else(|| panic!("the page did not load: {page} {error}"));
+    serde_json::from_str(&outcome.replace("&quot;", "\"").replace("&amp;", "&")).unwrap()
+}
+
+#[test]
+fn the_page_is_whole_in_a_real_browser() {
+    let Some(browser) = browser() else { return };
+    let place = Place::new().with("r.csv", results());
+    place.ok(&["compare", "r.csv", "-o", "page.html"]);
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    fs::write(place.path("probed.html"), page.replacen("</head>", PROBE, 1)).unwrap();
+    let compared = place.json(&["compare", "r.csv", "--json"]);
+    let n_criteria = compared["criteria"].as_array().unwrap().len();
+    for width in [1280, 390] {
+        let found = opened(browser, &place, width);
+        assert_eq!(found["width"], width, "{found}");
+        assert_eq!(found["trouble"], serde_json::json!([]), "{found}");
+        assert_eq!(found["requests"], serde_json::json!([]), "{found}");
+        // Radar, wins and time; of each criterion a diagram and the folds.
+        assert_eq!(found["drawings"], 3 + 2 * n_criteria, "{found}");
+        assert_eq!((&found["empty"], &found["mute"]), (&0.into(), &0.into()), "{found}");
+        // Ranks; of each criterion statistics, which are not sorted, pairs and losses.
+        assert_eq!(found["tables"], 1 + 3 * n_criteria, "{found}");
+        assert_eq!(found["sorted"], 1 + 2 * n_criteria, "{found}");
+        assert_eq!(found["headless"], 0, "{found}");
+        assert_eq!(found["dangling"], 0, "{found}");
+        assert!(found["wide"].as_u64() <= found["width"].as_u64(), "scrolls sideways: {found}");
+    }
+}
+
+#[test]
+fn the_page_is_one_file_and_names_no_address() {
+    let place = Place::new().with("r.csv", results());
+    place.ok(&["compare", "r.csv", "-o", "page.html"]);
+    assert_eq!(place.files(), ["page.html", "r.csv"]);
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    // The name of SVG's namespace is an address that nobody visits.
+    let rest = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    assert!(!rest.contains("http:") && !rest.contains("https:") && !rest.contains("url("));
+}

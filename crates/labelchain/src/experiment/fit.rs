@@ -1,0 +1,210 @@
+//! From a training set to ensembles: what methods share is trained once.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::cost::{Clock, Cost};
+use super::method::{BaseName, Method, Settings, StrategyName};
+use crate::chain::Order;
+use crate::data::Dataset;
+use crate::ensemble::{
+    Base, BaseModel, Candidate, Ensemble, Strategy, tune_decay, tune_neighbours,
+};
+use crate::error::Result;
+use crate::model::{NaiveBayes, NearestNeighbours};
+use crate::prepare::Prepared;
+use crate::seed::Seed;
+
+/// A fitted ensemble, the β and R it was given or found, and what it cost, members included.
+pub(crate) struct Fitted {
+    pub(crate) ensemble: Ensemble<BaseModel>,
+    pub(crate) decay: Option<f64>,
+    pub(crate) neighbours: Option<usize>,
+    pub(crate) cost: Cost,
+}
+
+/// What has been done of something long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Folds of a cross-validation.
+    Folds {
+        /// How many.
+        done: usize,
+    },
+    /// Generations of one genetic search.
+    Generations {
+        /// How many.
+        done: usize,
+        /// Of how many.
+        of: usize,
+        /// The least macro-F1 loss on validation rows so far.
+        least: f64,
+    },
+}
+
+/// Fits several methods on one training set, one after the other: the members of a base are trained
+/// once for all of its methods, when the first of them is asked for.
+pub(crate) fn fit<'a>(
+    methods: &'a [Method],
+    settings: &'a Settings,
+    train: &'a Dataset,
+    prepared: &'a Prepared,
+    seed: Seed,
+    progress: &'a dyn Fn(Step),
+) -> impl Iterator<Item = Result<Fitted>> + 'a {
+    let fitting = Fitting { settings, train, prepared, seed, progress };
+    let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
+    methods.iter().map(move |method| {
+        let base = match trained.entry(method.base) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(fitting.base(method.base)?),
+        };
+        fitting.ensemble(method.strategy, base)
+    })
+}
+
+/// What the methods of one training set share.
+struct Fitting<'a> {
+    settings: &'a Settings,
+    train: &'a Dataset,
+    prepared: &'a Prepared,
+    seed: Seed,
+    progress: &'a dyn Fn(Step),
+}
+
+/// A base, and the models that its methods share, trained when the first of them asks.
+struct TrainedBase {
+    base: Base,
+    neighbours: Option<usize>,
+    cost: Cost,
+    /// To be walked in orders, or in any way where the base is free of order.
+    walked: Models,
+    /// To decide labels independently, where that takes other models.
+    alone: Models,
+}
+
+#[derive(Default)]
+struct Models {
+    /// Each with validation rows of its own.
+    candidates: OnceCell<Shared>,
+    /// All with the same validation rows, for a search to keep some.
+    contenders: OnceCell<Shared>,
+}
+
+/// What several methods use, and what it cost to train.
+struct Shared {
+    candidates: Vec<Candidate<BaseModel>>,
+    cost: Cost,
+}
+
+impl TrainedBase {
+    fn models(&self, walked: bool) -> &Models {
+        if walked || !self.base.must_be_retrained() { &self.walked } else { &self.alone }
+    }
+}
+
+impl Fitting<'_> {
+    fn base(&self, name: BaseName) -> Result<TrainedBase> {
+        let clock = Clock::start();
+        let Settings { sampling, likelihood, .. } = *self.settings;
+        let preparation = self.settings.preparation()?;
+        let (base, neighbours) = match name {
+            BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
+            BaseName::Knn => {
+                let knn = NearestNeighbours { preparation, ..NearestNeighbours::default() };
+                let neighbours = match self.settings.neighbours {
+                    Some(neighbours) => neighbours,
+                    None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,
+                };
+                (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
+            }
+            BaseName::J48 => (Base::J48 { tree: self.settings.tree, preparation }, None),
+        };
+        let (walked, alone) = (Models::default(), Models::default());
+        Ok(TrainedBase { base, neighbours, cost: clock.cost(), walked, alone })
+    }
+
+    fn candidates<'t>(&self, of: &'t TrainedBase, walked: bool) -> Result<&'t Shared> {
+        let Settings { sampling, order: given, .. } = self.settings;
+        let (base, train) = (&of.base, self.prepared);
+        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
+            base.fit(train, rows, walked.then_some(given.as_ref().unwrap_or(drawn)), seed)
+        };
+        or_train(&of.models(walked).candidates, || sampling.candidates(train, self.seed, fit))
+    }
+
+    fn contenders<'t>(&self, of: &'t TrainedBase, walked: bool) -> Result<&'t Shared> {
+        let Settings { sampling, genetic, .. } = self.settings;
+        let (base, train) = (&of.base, self.prepared);
+        let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
+            base.fit(train, rows, walked.then_some(drawn), seed)
+        };
+        or_train(&of.models(walked).contenders, || {
+            let n = genetic.n_candidates(sampling.n_members)?;
+            sampling.contenders(n, train, self.seed, fit)
+        })
+    }
+
+    fn keep(&self, contenders: &Shared, walked: bool) -> Result<Vec<Candidate<BaseModel>>> {
+        let Settings { sampling, genetic, .. } = self.settings;
+        let progress = |done, least| {
+            let of = genetic.search.generations;
+            (self.progress)(Step::Generations { done, of, least });
+        };
+        let all = contenders.candidates.clone();
+        genetic.keep(sampling.n_members, walked, all, self.prepared, self.seed, &progress)
+    }
+
+    fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
+        let Settings { n_orders, n_lenders, .. } = *self.settings;
+        let walked = !matches!(name, StrategyName::Br | StrategyName::GaBr);
+        let searched = matches!(name, StrategyName::Ga | StrategyName::GaBr);
+        let shared = match searched {
+            true => self.contenders(trained, walked)?,
+            false => self.candidates(trained, walked)?,
+        };
+        let clock = Clock::start();
+        let candidates = match searched {
+            true => Cow::Owned(self.keep(shared, walked)?),
+            false => Cow::Borrowed(&shared.candidates),
+        };
+        let mut tuned = None;
+        let strategy = match name {
+            StrategyName::Br | StrategyName::GaBr => Strategy::BinaryRelevance,
+            StrategyName::Ga => Strategy::RandomOrder,
+            StrategyName::Ecc => match &self.settings.order {
+                Some(order) => Strategy::GivenOrder(order.clone()),
+                None => Strategy::RandomOrder,
+            },
+            StrategyName::Oocc => Strategy::Oocc { n_orders, n_neighbours: n_lenders },
+            StrategyName::Dynamic => {
+                let decay = self.decay(&trained.base)?;
+                tuned = Some(decay);
+                Strategy::LocalF1 { decay }
+            }
+        };
+        let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
+        let cost = trained.cost + shared.cost + clock.cost();
+        Ok(Fitted { ensemble, decay: tuned, neighbours: trained.neighbours, cost })
+    }
+
+    fn decay(&self, base: &Base) -> Result<f64> {
+        let Settings { sampling, decay, .. } = self.settings;
+        decay.map_or_else(|| tune_decay(sampling, base, self.train, self.prepared, self.seed), Ok)
+    }
+}
+
+/// What the cell holds, trained if it holds nothing yet.
+fn or_train(
+    cell: &OnceCell<Shared>,
+    train: impl FnOnce() -> Result<Vec<Candidate<BaseModel>>>,
+) -> Result<&Shared> {
+    if let Some(shared) = cell.get() {
+        return Ok(shared);
+    }
+    let clock = Clock::start();
+    let candidates = train()?;
+    Ok(cell.get_or_init(|| Shared { candidates, cost: clock.cost() }))
+}

@@ -1,0 +1,552 @@
+//! One row per measurement: the border between learning and statistics.
+//!
+//! Statistics and reports can be redone from a file of these, without data or models, and for
+//! anybody's results.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::data::{Cell, Record, check_length, open, open_table, stem};
+use crate::error::{ContentError, Error, Result};
+
+/// How wrong a method was on a data set, by one criterion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measurement<'a> {
+    /// The data set.
+    pub dataset: &'a str,
+    /// The method.
+    pub method: &'a str,
+    /// The criterion's key, such as `macro_f1`.
+    pub criterion: &'a str,
+    /// The fold; none if the loss is already a mean over folds.
+    pub fold: Option<usize>,
+    /// The loss.
+    pub loss: f64,
+    /// How long the method took there, whatever the criterion.
+    pub seconds: Option<f64>,
+}
+
+/// Measurements of several methods on several data sets.
+///
+/// ```
+/// use labelchain::experiment::Results;
+///
+/// let text = "dataset,method,criterion,fold,loss\n\
+///             yeast,ecc,hamming,0,0.25\n\
+///             yeast,ecc,hamming,1,0.75\n\
+///             yeast,br,hamming,0,1\n";
+/// let results = Results::parse("results.csv".as_ref(), text.as_bytes())?;
+/// assert_eq!(results.methods(), ["ecc", "br"]);
+/// // `br` was not measured in fold 1, so there is nothing to compare.
+/// assert_eq!(results.losses(0), [[Some(0.5), None]]);
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    datasets: Names,
+    methods: Names,
+    criteria: Names,
+    rows: Vec<Row>,
+    place_of: HashMap<Key, usize>,
+}
+
+/// A measurement with numbers for names.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    key: Key,
+    loss: f64,
+    seconds: Option<f64>,
+}
+
+/// What is measured once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key {
+    dataset: usize,
+    criterion: usize,
+    method: usize,
+    fold: Option<usize>,
+}
+
+/// Names in order of appearance.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    all: Vec<String>,
+    place_of: HashMap<String, usize>,
+}
+
+impl Names {
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(&place) = self.place_of.get(name) {
+            return place;
+        }
+        self.all.push(name.into());
+        self.place_of.insert(name.into(), self.all.len() - 1);
+        self.all.len() - 1
+    }
+}
+
+impl Results {
+    /// The data sets, in order of appearance.
+    pub fn datasets(&self) -> &[String] {
+        &self.datasets.all
+    }
+
+    /// The methods, in order of appearance.
+    pub fn methods(&self) -> &[String] {
+        &self.methods.all
+    }
+
+    /// The criteria, in order of appearance.
+    pub fn criteria(&self) -> &[String] {
+        &self.criteria.all
+    }
+
+    /// Adds a measurement that is not there yet.
+    pub fn push(&mut self, measurement: Measurement) -> Result<()> {
+        let Measurement { dataset, method, criterion, fold, loss, seconds } = measurement;
+        let of = || {
+            let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
+            format!("{method} on {dataset} by {criterion}{fold}")
+        };
+        if !loss.is_finite() {
+            return Err(Error::Measurement {
+                of: of(),
+                problem: format!("is {loss}, not a finite number"),
+            });
+        }
+        let key = self.key(dataset, method, criterion, fold);
+        self.insert(Row { key, loss, seconds }).map_err(|earlier| Error::Measurement {
+            of: of(),
+            problem: format!("is given twice: {} and {loss}", self.rows[earlier].loss),
+        })
+    }
+
+    fn key(&mut self, dataset: &str, method: &str, criterion: &str, fold: Option<usize>) -> Key {
+        Key {
+            dataset: self.datasets.place(dataset),
+            criterion: self.criteria.place(criterion),
+            method: self.methods.place(method),
+            fold,
+        }
+    }
+
+    /// Adds a row, or says which earlier one measures the same.
+    fn insert(&mut self, row: Row) -> Result<(), usize> {
+        if let Some(&earlier) = self.place_of.get(&row.key) {
+            return Err(earlier);
+        }
+        self.place_of.insert(row.key, self.rows.len());
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The measurements, in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = Measurement<'_>> {
+        self.rows.iter().map(|row| Measurement {
+            dataset: &self.datasets.all[row.key.dataset],
+            method: &self.methods.all[row.key.method],
+            criterion: &self.criteria.all[row.key.criterion],
+            fold: row.key.fold,
+            loss: row.loss,
+            seconds: row.seconds,
+        })
+    }
+
+    /// By one criterion, the loss of each method (column) on each data set (row): the plain mean
+    /// over folds. None where a fold is missing that another method was measured in, since means
+    /// over different rows do not compare.
+    pub fn losses(&self, criterion: usize) -> Vec<Vec<Option<f64>>> {
+        let n_methods = self.methods.all.len();
+        let cells = self.by_cell(criterion);
+        let rows = cells.chunks(n_methods.max(1)).map(|cells| {
+            let folds: BTreeSet<Option<usize>> =
+                cells.iter().flatten().map(|&(fold, _)| fold).collect();
+            let n_folds = folds.len();
+            let mean = |folds: &Vec<(Option<usize>, f64)>| {
+                let is_whole = n_folds > 0 && folds.len() == n_folds;
+                is_whole.then(|| folds.iter().map(|(_, loss)| loss).sum::<f64>() / n_folds as f64)
+            };
+            cells.iter().map(mean).collect()
+        });
+        rows.collect()
+    }
+
+    /// By one criterion, the losses of all folds of each method (column) on each data set (row).
+    pub fn folds(&self, criterion: usize) -> Vec<Vec<Vec<f64>>> {
+        let losses =
+            |folds: &Vec<(Option<usize>, f64)>| folds.iter().map(|&(_, loss)| loss).collect();
+        let cells = self.by_cell(criterion);
+        let rows = cells.chunks(self.methods.all.len().max(1));
+        rows.map(|cells| cells.iter().map(losses).collect()).collect()
+    }
+
+    /// The seconds of a method on each data set, all folds together, where they are known.
+    pub fn seconds(&self, method: usize) -> Vec<Option<f64>> {
+        // Every criterion repeats what the fold took.
+        let mut by_fold: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
+        for Row { key, seconds, .. } in self.rows.iter().filter(|row| row.key.method == method) {
+            if let Some(seconds) = seconds {
+                by_fold.insert((key.dataset, key.fold), *seconds);
+            }
+        }
+        let mut by_set = vec![None; self.datasets.all.len()];
+        for ((dataset, _), seconds) in by_fold {
+            *by_set[dataset].get_or_insert(0.0) += seconds;
+        }
+        by_set
+    }
+
+    /// By one criterion, data set after data set and in each method after method: folds and losses,
+    /// folds ascending, so that a mean does not depend on the order in which they came.
+    fn by_cell(&self, criterion: usize) -> Vec<Vec<(Option<usize>, f64)>> {
+        let n_methods = self.methods.all.len();
+        let mut cells = vec![Vec::new(); self.datasets.all.len() * n_methods];
+        for Row { key, loss, .. } in self.rows.iter().filter(|row| row.key.criterion == criterion) {
+            cells[key.dataset * n_methods + key.method].push((key.fold, *loss));
+        }
+        cells.iter_mut().for_each(|folds| folds.sort_by_key(|&(fold, _)| fold));
+        cells
+    }
+
+    /// Writes `dataset,method,criterion,fold,loss,seconds`; the last but one is `loss` always, the
+    /// other two are left out where no measurement has one.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut csv = csv::Writer::from_writer(out);
+        let has_folds = self.rows.iter().any(|row| row.key.fold.is_some());
+        let has_seconds = self.rows.iter().any(|row| row.seconds.is_some());
+        let mut fields = vec!["dataset", "method", "criterion", "fold", "loss", "seconds"];
+        fields.retain(|&name| match name {
+            "fold" => has_folds,
+            "seconds" => has_seconds,
+            _ => true,
+        });
+        csv.write_record(&fields)?;
+        for of in self.iter() {
+            csv.write_field(of.dataset)?;
+            csv.write_field(of.method)?;
+            csv.write_field(of.criterion)?;
+            if has_folds {
+                csv.write_field(of.fold.map(|fold| fold.to_string()).unwrap_or_default())?;
+            }
+            csv.write_field(of.loss.to_string())?;
+            if has_seconds {
+                csv.write_field(of.seconds.map(|seconds| seconds.to_string()).unwrap_or_default())?;
+            }
+            csv.write_record(None::<&[u8]>)?;
+        }
+        csv.flush()
+    }
+
+    /// Reads a CSV or TSV file.
+    ///
+    /// A long table has the columns `dataset`, `method` (or `algorithm`) and `loss` (or `value`) in
+    /// any order, and may have `criterion`, `fold` and `seconds`; other columns are ignored. A wide
+    /// one has neither a method nor a loss column: what is not `dataset`, `criterion` or `fold` is a
+    /// method. Without a criterion column, the criterion is named as the file is. A missing loss is
+    /// no measurement.
+    pub fn read(path: &Path) -> Result<Results> {
+        if path.is_dir() {
+            return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
+        }
+        parse(path, open(path)?)
+    }
+
+    /// Reads text that stands in memory as if it were the file `path`, which need not exist.
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Results> {
+        parse(path, Box::new(text))
+    }
+}
+
+fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
+    let (names, mut records) = open_table(path, text)?;
+    let columns = Columns::of(path, &names)?;
+    let file = stem(path);
+    let mut results = Results::default();
+    let mut lines = Vec::new();
+    let mut first_fold = None;
+    while let Some(record) = records.next()? {
+        check_length(record, names.len())?;
+        let dataset = name(record, columns.dataset)?;
+        let criterion = match columns.criterion {
+            Some(column) => name(record, column)?,
+            None => file.clone(),
+        };
+        let fold = columns.fold.map(|column| fold(record, column)).transpose()?.flatten();
+        if *first_fold.get_or_insert(fold.is_some()) != fold.is_some()
+            && let Some(column) = columns.fold
+        {
+            let expected = if fold.is_some() { "no fold" } else { "the number of a fold" };
+            return Err(record
+                .fault_in(column, format!("{expected}, as in the rows before"))
+                .help("means over folds and folds do not mix: keep the rows of one kind")
+                .into());
+        }
+        let seconds = columns.seconds.map(|column| seconds(record, column)).transpose()?.flatten();
+        for (method, column) in columns.measured(record, &names)? {
+            // Even without a loss its name is known, so that the gap is.
+            let key = results.key(&dataset, &method, &criterion, fold);
+            let Some(loss) = loss(record, column, columns.long.is_none().then_some(&method))?
+            else {
+                continue;
+            };
+            if let Err(earlier) = results.insert(Row { key, loss, seconds }) {
+                let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
+                return Err(record
+                    .fault_in(
+                        column,
+                        format!("one loss of {method} on {dataset} by {criterion}{fold}"),
+                    )
+                    .found(format!("a second one; the first is in line {}", lines[earlier]))
+                    .help("a column that tells them apart may be called fold; else delete one")
+                    .into());
+            }
+            lines.push(record.first_line().number);
+        }
+    }
+    Ok(results)
+}
+
+/// Which column holds what.
+struct Columns {
+    dataset: usize,
+    criterion: Option<usize>,
+    fold: Option<usize>,
+    seconds: Option<usize>,
+    /// Method and loss, unless the table is wide.
+    long: Option<(usize, usize)>,
+    /// Each column of a wide table that is a method.
+    wide: Vec<usize>,
+}
+
+const SHAPES: &str = "a long table has columns dataset, method, criterion and loss, and perhaps \
+                      fold; a wide one has dataset, then one column for each method";
+
+impl Columns {
+    fn of(path: &Path, names: &[String]) -> Result<Columns> {
+        let refused = |expected: String| {
+            Error::Content(Box::new(ContentError {
+                path: path.into(),
+                line: 1,
+                column: 0,
+                found: names.join(", "),
+                expected,
+                help: Some(SHAPES.into()),
+                excerpt: None,
+            }))
+        };
+        let find = |known: &[&str]| {
+            let mut found = (0..names.len())
+                .filter(|&at| known.iter().any(|name| names[at].eq_ignore_ascii_case(name)));
+            match (found.next(), found.next()) {
+                (Some(_), Some(_)) => Err(refused(format!("one column {}", known.join(" or ")))),
+                (place, _) => Ok(place),
+            }
+        };
+        let Some(dataset) = find(&["dataset"])? else {
+            return Err(refused("a column dataset".into()));
+        };
+        let [criterion, fold] = [find(&["criterion"])?, find(&["fold"])?];
+        let columns =
+            Columns { dataset, criterion, fold, seconds: None, long: None, wide: Vec::new() };
+        match (find(&["method", "algorithm"])?, find(&["loss", "value"])?) {
+            (Some(method), Some(loss)) => {
+                Ok(Columns { seconds: find(&["seconds"])?, long: Some((method, loss)), ..columns })
+            }
+            (Some(_), None) => Err(refused("a column loss beside the column method".into())),
+            (None, Some(_)) => Err(refused("a column method beside the column loss".into())),
+            (None, None) => {
+                let taken = [Some(dataset), criterion, fold];
+                // A program that numbers the rows leaves that column without a name.
+                let is_method = |at: &usize| !taken.contains(&Some(*at)) && !names[*at].is_empty();
+                let wide: Vec<usize> = (0..names.len()).filter(is_method).collect();
+                match wide.is_empty() {
+                    true => Err(refused("at least one column of losses".into())),
+                    false => Ok(Columns { wide, ..columns }),
+                }
+            }
+        }
+    }
+
+    /// The methods of a record, each with the column of its loss.
+    fn measured(&self, record: &Record, names: &[String]) -> Result<Vec<(String, usize)>> {
+        match self.long {
+            Some((method, loss)) => Ok(vec![(name(record, method)?, loss)]),
+            None => Ok(self.wide.iter().map(|&at| (names[at].clone(), at)).collect()),
+        }
+    }
+}
+
+fn name(record: &Record, column: usize) -> Result<String> {
+    let name = record.text(column)?.trim().to_string();
+    match name.is_empty() {
+        true => Err(record.fault_in(column, "a name").found("none").into()),
+        false => Ok(name),
+    }
+}
+
+fn fold(record: &Record, column: usize) -> Result<Option<usize>> {
+    match Cell::of(record.bytes(column)) {
+        Cell::Missing => Ok(None),
+        Cell::Number(fold) if fold >= 0.0 && fold.fract() == 0.0 => Ok(Some(fold as usize)),
+        _ => Err(record.fault_in(column, "the number of a fold: 0, 1, 2, …").into()),
+    }
+}
+
+fn seconds(record: &Record, column: usize) -> Result<Option<f64>> {
+    match Cell::of(record.bytes(column)) {
+        Cell::Missing => Ok(None),
+        Cell::Number(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(Some(seconds)),
+        _ => Err(record.fault_in(column, "seconds as a number, or nothing").into()),
+    }
+}
+
+/// The loss in a cell, which in a wide table is that of `method`.
+fn loss(record: &Record, column: usize, method: Option<&String>) -> Result<Option<f64>> {
+    match Cell::of(record.bytes(column)) {
+        Cell::Missing => Ok(None),
+        Cell::Number(loss) if loss.is_finite() => Ok(Some(loss)),
+        _ => {
+            let of = method.map(|method| format!(", the loss of {method}")).unwrap_or_default();
+            let fault = record.fault_in(column, format!("a number{of}"));
+            Err(match method {
+                Some(_) => fault.help(SHAPES),
+                None => fault.help("leave the cell empty if there is no loss"),
+            }
+            .into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Results> {
+        Results::parse("r.csv".as_ref(), text.as_bytes())
+    }
+
+    fn refusal(text: &str) -> String {
+        parsed(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn columns_come_in_any_order_among_others() {
+        let results = parsed(
+            "loss,note,criterion,dataset_no,Method,dataset\n\
+             0.5,x,hamming,1,br,yeast\n\
+             0.25,,hamming,1,ecc,yeast\n",
+        );
+        let results = results.unwrap();
+        assert_eq!(results.methods(), ["br", "ecc"]);
+        assert_eq!(results.losses(0), [[Some(0.5), Some(0.25)]]);
+    }
+
+    #[test]
+    fn a_wide_table_says_the_same_as_a_long_one() {
+        let wide = parsed("dataset,br,ecc\nyeast,0.5,0.25\nflags,NA,1\n").unwrap();
+        let long =
+            "dataset,algorithm,value\nyeast,br,0.5\nyeast,ecc,0.25\nflags,br,\nflags,ecc,1\n";
+        let long = parsed(long).unwrap();
+        assert_eq!(wide.criteria(), ["r"]);
+        assert_eq!(wide.losses(0), [[Some(0.5), Some(0.25)], [None, Some(1.0)]]);
+        assert!(wide.iter().eq(long.iter()));
+    }
+
+    #[test]
+    fn folds_are_averaged_whatever_their_order() {
+        let rows = ["y,br,h,0,0.1", "y,br,h,1,0.2", "y,br,h,2,0.7"];
+        let mean = |order: [usize; 3]| {
+            let rows: Vec<&str> = order.iter().map(|&at| rows[at]).collect();
+            let text = format!("dataset,method,criterion,fold,loss\n{}\n", rows.join("\n"));
+            parsed(&text).unwrap().losses(0)[0][0]
+        };
+        assert_eq!(mean([0, 1, 2]), Some((0.1 + 0.2 + 0.7) / 3.0));
+        assert_eq!(mean([2, 0, 1]), mean([0, 1, 2]));
+    }
+
+    #[test]
+    fn seconds_are_counted_once_for_all_criteria() {
+        let results = parsed(
+            "dataset,method,criterion,fold,loss,seconds\n\
+             y,br,h,0,0.1,1\ny,br,z,0,0.2,1\ny,br,h,1,0.1,2\ny,ecc,h,0,0.1,\n",
+        );
+        let results = results.unwrap();
+        assert_eq!(results.seconds(0), [Some(3.0)]);
+        assert_eq!(results.seconds(1), [None]);
+        assert_eq!(results.folds(0), [[vec![0.1, 0.1], vec![0.1]]]);
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        let mut results = Results::default();
+        for (fold, loss) in [(0, 0.1), (1, 1.0 / 3.0)] {
+            results
+                .push(Measurement {
+                    dataset: "a, b",
+                    method: "br",
+                    criterion: "hamming",
+                    fold: Some(fold),
+                    loss,
+                    seconds: Some(0.25),
+                })
+                .unwrap();
+        }
+        let mut text = Vec::new();
+        results.write(&mut text).unwrap();
+        let again = Results::parse("x.csv".as_ref(), &text).unwrap();
+        assert!(again.iter().eq(results.iter()));
+        let twice = results.push(results.clone().iter().next().unwrap()).unwrap_err();
+        assert_eq!(
+            twice.to_string(),
+            "the loss of br on a, b by hamming, fold 0 is given twice: 0.1 and 0.1"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let long = "dataset,method,criterion,loss\n";
+        for (text, message) in [
+            (
+                format!("{long}y,br,h,0.1\ny,br,h,0.2\n"),
+                "r.csv, line 3, column 8: expected one loss of br on y by h, \
+                 found a second one; the first is in line 2",
+            ),
+            (
+                format!("{long}y,br,h,0.1x\n"),
+                "r.csv, line 2, column 8: expected a number, found \"0.1x\"",
+            ),
+            (
+                format!("{long}y,br,h,inf\n"),
+                "r.csv, line 2, column 8: expected a number, found \"inf\"",
+            ),
+            (format!("{long},br,h,1\n"), "r.csv, line 2, column 1: expected a name, found none"),
+            (
+                format!("{long}y,br,h\n"),
+                "r.csv, line 2, column 1: expected 4 fields, as in the header, found 3",
+            ),
+            (
+                "dataset,classifier,criterion,loss\n".into(),
+                "r.csv, line 1: expected a column method beside the column loss, \
+                 found dataset, classifier, criterion, loss",
+            ),
+            ("set,br\ny,1\n".into(), "r.csv, line 1: expected a column dataset, found set, br"),
+            (
+                "dataset,algo,score\ny,br,1\n".into(),
+                "r.csv, line 2, column 3: expected a number, the loss of algo, found \"br\"",
+            ),
+            (
+                "dataset,br,fold\ny,1,0\ny,1,\n".into(),
+                "r.csv, line 3, column 5: expected the number of a fold, as in the rows before, \
+                 found the end of the line",
+            ),
+            (
+                "dataset,br,fold\ny,1,0.5\n".into(),
+                "r.csv, line 2, column 5: expected the number of a fold: 0, 1, 2, …, found \"0.5\"",
+            ),
+            (String::new(), "r.csv, line 1: expected a header line, found the end of the file"),
+        ] {
+            assert_eq!(refusal(&text), message);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How far are our losses from printed ones? A row for each criterion, a mark for each data set and
+//! method.
+
+use super::super::beside::Beside;
+use super::super::svg::{Anchor, Drawing, GUIDE, INK, fit, tick_text, ticks};
+use super::super::title;
+use super::{Figure, WIDTH};
+
+/// Draws all differences, ours minus printed.
+pub(in crate::report) fn differences(beside: &Beside, methods: &[String]) -> Option<Figure> {
+    let greatest = beside.cells.iter().map(|cell| cell.difference().abs()).fold(0.0, f64::max);
+    if beside.cells.is_empty() {
+        return None;
+    }
+    let ticks = ticks(-greatest.max(0.001), greatest.max(0.001), 6);
+    let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
+    let margin = 92.0;
+    let x_of = |d: f64| margin + (d - low) / (high - low) * (WIDTH - margin - 24.0);
+    let legend = Drawing::legend_height(WIDTH, methods);
+    let lane = 11.0;
+    let row = beside.methods.len() as f64 * lane + 10.0;
+    let top = legend + 22.0;
+    let bottom = top + row * beside.criteria.len() as f64;
+    let mut drawing = Drawing::new(WIDTH, bottom + 24.0);
+    drawing.legend(0.0, methods);
+    for &tick in &ticks {
+        let style = if tick.abs() < 1e-12 { INK } else { GUIDE };
+        drawing.line((x_of(tick), top), (x_of(tick), bottom), style);
+        let sign = if tick > 1e-12 { "+" } else { "" };
+        let text = format!("{sign}{}", tick_text(tick, &ticks));
+        drawing.text((x_of(tick), top - 6.0), Anchor::Middle, 11.0, &text);
+    }
+    drawing.text((margin, bottom + 16.0), Anchor::Start, 11.0, "← ours is smaller");
+    drawing.text((WIDTH - 16.0, bottom + 16.0), Anchor::End, 11.0, "ours is greater →");
+    let mut text = Vec::new();
+    for (place, criterion) in beside.criteria.iter().enumerate() {
+        let y = top + row * place as f64;
+        drawing.line((8.0, y), (WIDTH - 8.0, y), GUIDE);
+        let name = fit(&title(criterion), 12.0, margin - 12.0);
+        drawing.text((margin - 8.0, y + row / 2.0 + 4.0), Anchor::End, 12.0, &name);
+        for (at, &method) in beside.methods.iter().enumerate() {
+            let y = y + 10.0 + lane * at as f64;
+            let cells = beside.of_pair(criterion, method);
+            for cell in &cells {
+                let d = cell.difference();
+                let told = format!(
+                    "{}, {}, {}: ours {:.4}, printed {:.3}, difference {d:+.4}",
+                    cell.dataset,
+                    methods[method],
+                    title(criterion),
+                    cell.ours,
+                    cell.printed
+                );
+                drawing.mark((x_of(d), y), 3.0, method, &told);
+            }
+            let mean =
+                cells.iter().map(|cell| cell.difference()).sum::<f64>() / cells.len().max(1) as f64;
+            let style = "stroke=\"currentColor\" stroke-width=\"2\"";
+            drawing.line((x_of(mean), y - 5.0), (x_of(mean), y + 5.0), style);
+            text.push(format!(
+                "{}, {}: mean difference {mean:+.4}",
+                title(criterion),
+                methods[method]
+            ));
+        }
+    }
+    let figure_title = "Our losses minus printed ones";
+    let text = text.join(". ") + ".";
+    Some(Figure {
+        id: "printed".into(),
+        title: figure_title.into(),
+        caption: "A mark is a data set; the upright line is the mean of the method.".into(),
+        svg: drawing.finish("printed", figure_title, &text),
+        text,
+    })
+}

@@ -1,0 +1,190 @@
+//! The report as one page that needs nothing else: no network, no other file.
+
+use std::fmt::Write as _;
+
+use super::sheet::{Cell, Line, Mark, Sheet};
+use super::svg::Escaped;
+use super::{Figure, Report, Section};
+
+/// Nothing may be fetched: what the page needs is in it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// The whole page.
+pub(super) fn page(report: &Report) -> String {
+    let title = Escaped(&report.title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
+         <body>\n<header>\n<h1>{title}</h1>\n",
+        include_str!("page.css")
+    );
+    if !report.notes.is_empty() {
+        page += "<div class=\"notes\">\n";
+        report.notes.iter().for_each(|note| page += &paragraph(note));
+        page += "</div>\n";
+    }
+    page += "<nav aria-label=\"Sections\"><ul>\n";
+    for section in &report.sections {
+        let _ =
+            writeln!(page, "<li><a href=\"#{}\">{}</a></li>", section.id, Escaped(&section.title));
+    }
+    page +=
+        "<li><a href=\"#recipe\">How it was computed</a></li>\n</ul></nav>\n</header>\n<main>\n";
+    for section in &report.sections {
+        page += &part(section, report);
+    }
+    page += "<section id=\"recipe\">\n<h2>How it was computed</h2>\n<ul>\n";
+    for sentence in &report.recipe {
+        let _ = writeln!(page, "<li>{}</li>", Escaped(sentence));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = write!(
+        page,
+        "</ul>\n</section>\n</main>\n<footer>labelchain {version}. Point at a number, or see the tables \
+         of pairs and of full results, for what it was computed from.</footer>\n<script>\n{}</script>\n\
+         </body>\n</html>\n",
+        include_str!("page.js")
+    );
+    page
+}
+
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", Escaped(text))
+}
+
+fn part(section: &Section, report: &Report) -> String {
+    let Section { id, title, .. } = section;
+    let mut page = format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-head\">\n<h2 id=\"{id}-head\">{}</h2>\n",
+        Escaped(title)
+    );
+    section.text.iter().for_each(|text| page += &paragraph(text));
+    let losses = format!("losses-{id}");
+    if report.sections.iter().flat_map(|section| &section.sheets).any(|sheet| sheet.id == losses) {
+        let _ = writeln!(page, "<p><a href=\"#{losses}\">The losses and ranks it rests on</a></p>");
+    }
+    // The first table and the figures are seen at once; the rest is a click away.
+    let is_folded = |place: usize| section.is_appendix || place > 0;
+    let tables: Vec<String> = section
+        .sheets
+        .iter()
+        .enumerate()
+        .map(|(place, sheet)| match is_folded(place) {
+            true => folded(&sheet.id, &sheet.caption, &table(sheet, "")),
+            false => table(sheet, &sheet.id),
+        })
+        .collect();
+    let figures: Vec<String> = section
+        .figures
+        .iter()
+        .map(|of| match section.is_appendix {
+            true => folded(&format!("{}-figure", of.id), &of.title, &figure(of)),
+            false => figure(of),
+        })
+        .collect();
+    let figures = figures.concat();
+    match (section.figures.len(), section.is_appendix) {
+        (_, true) | (0, _) => page + &figures + &tables.concat() + "</section>\n",
+        // One figure, and the table that says the same beside it.
+        (1, false) => {
+            let (first, rest) = tables.split_at(tables.len().min(1));
+            let first = first.concat();
+            page + &format!(
+                "<div class=\"side\">\n{figures}{first}</div>\n{}</section>\n",
+                rest.concat()
+            )
+        }
+        _ => {
+            page + &format!(
+                "<div class=\"figures\">\n{figures}</div>\n{}</section>\n",
+                tables.concat()
+            )
+        }
+    }
+}
+
+fn folded(id: &str, title: &str, content: &str) -> String {
+    format!("<details id=\"{id}\">\n<summary>{}</summary>\n{content}</details>\n", Escaped(title))
+}
+
+fn figure(figure: &Figure) -> String {
+    format!(
+        "<figure>\n{}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n",
+        figure.svg,
+        Escaped(&figure.title),
+        Escaped(&figure.caption)
+    )
+}
+
+fn table(sheet: &Sheet, id: &str) -> String {
+    let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
+    let caption = Escaped(&sheet.caption);
+    // A wide table is scrolled within its frame, by keyboard too.
+    let mut page = format!(
+        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"{id}>\n<table>\n\
+         <caption><span>{caption}</span></caption>\n<thead><tr>"
+    );
+    let is_sorted = sheet.columns.first().is_some_and(|name| !name.is_empty());
+    for name in &sheet.columns {
+        let text = Escaped(name);
+        let _ = match (name.is_empty(), is_sorted) {
+            (true, _) => write!(page, "<td></td>"),
+            (false, true) => write!(page, "<th scope=\"col\"><button>{text}</button></th>"),
+            (false, false) => write!(page, "<th scope=\"col\">{text}</th>"),
+        };
+    }
+    page += "</tr></thead>\n<tbody>\n";
+    let (summaries, rows): (Vec<&Line>, Vec<&Line>) =
+        sheet.lines.iter().partition(|line| line.is_summary);
+    rows.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
+    page += "</tbody>\n";
+    if !summaries.is_empty() {
+        page += "<tfoot>\n";
+        summaries.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
+        page += "</tfoot>\n";
+    }
+    page + "</table>\n</div>\n"
+}
+
+fn row(line: &Line, n_columns: usize) -> String {
+    let head = Escaped(&line.head);
+    let head = match &line.link {
+        Some(link) => format!("<a href=\"#{link}\">{head}</a>"),
+        None => head.to_string(),
+    };
+    let cells: String = match &line.cells[..] {
+        [one] if n_columns > 1 => cell(one, &format!(" colspan=\"{n_columns}\"")),
+        cells => cells.iter().map(|of| cell(of, "")).collect(),
+    };
+    format!("<tr><th scope=\"row\">{head}</th>{cells}</tr>\n")
+}
+
+fn cell(cell: &Cell, span: &str) -> String {
+    let class = match (cell.mark, cell.value) {
+        (Mark::Best | Mark::TiedBest, _) => " class=\"best\"",
+        (Mark::Significant, _) => " class=\"significant\"",
+        (Mark::None, None) => " class=\"words\"",
+        (Mark::None, Some(_)) => "",
+    };
+    let value = cell.value.map(|value| format!(" data-value=\"{value}\"")).unwrap_or_default();
+    let source = match cell.source.is_empty() {
+        true => String::new(),
+        false => format!(" title=\"{}\"", Escaped(&cell.source)),
+    };
+    // The rank behind a loss is set smaller.
+    let text = match cell.text.split_once(" (") {
+        Some((loss, rank)) if cell.value.is_some() => {
+            format!("{} <small>({}</small>", Escaped(loss), Escaped(rank))
+        }
+        _ => Escaped(&cell.text).to_string(),
+    };
+    let tie = if cell.mark == Mark::TiedBest {
+        "<span class=\"tie\" title=\"tied\">&#8202;=</span>"
+    } else {
+        ""
+    };
+    format!("<td{span}{class}{value}{source}>{text}{tie}</td>")
+}

@@ -1,0 +1,77 @@
+//! The report as Markdown: text, tables, and links to figures.
+
+use std::fmt::Write as _;
+
+use super::sheet::{Cell, Mark, Sheet};
+use super::{Report, Section};
+
+/// The whole document.
+pub(super) fn document(report: &Report, has_figures: bool) -> String {
+    let mut page = format!("# {}\n\n", escaped(&report.title));
+    for note in &report.notes {
+        let _ = writeln!(page, "> {}\n", escaped(note));
+    }
+    for section in &report.sections {
+        page += &part(section, has_figures);
+    }
+    page += "## How it was computed\n\n";
+    for sentence in &report.recipe {
+        let _ = writeln!(page, "- {}", escaped(sentence));
+    }
+    page
+}
+
+fn part(section: &Section, has_figures: bool) -> String {
+    let mut page = format!("## {}\n\n", escaped(&section.title));
+    for sentence in &section.text {
+        let _ = writeln!(page, "{}\n", escaped(sentence));
+    }
+    for figure in &section.figures {
+        if has_figures {
+            let _ = writeln!(page, "![{}](figures/{}.svg)\n", escaped(&figure.title), figure.id);
+            let _ = writeln!(page, "*{}.* {}\n", escaped(&figure.title), escaped(&figure.caption));
+        }
+    }
+    section.sheets.iter().for_each(|sheet| page += &table(sheet));
+    page
+}
+
+fn table(sheet: &Sheet) -> String {
+    let mut page = format!("**{}**\n\n", escaped(&sheet.caption));
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    page += &row(sheet.columns.iter().map(|name| escaped(name)).collect());
+    let numbers = vec!["--:".to_string(); sheet.columns.len().saturating_sub(1)];
+    page += &row([vec![":--".into()], numbers].concat());
+    for line in &sheet.lines {
+        let head = match line.is_summary {
+            true => format!("*{}*", escaped(&line.head)),
+            false => escaped(&line.head),
+        };
+        let mut cells = vec![head];
+        cells.extend(line.cells.iter().map(cell));
+        // Markdown has no cells that span.
+        cells.resize(sheet.columns.len(), String::new());
+        page += &row(cells);
+    }
+    page + "\n"
+}
+
+fn cell(cell: &Cell) -> String {
+    let text = escaped(&cell.text);
+    match cell.mark {
+        Mark::None => text,
+        Mark::Best | Mark::Significant => format!("**{text}**"),
+        Mark::TiedBest => format!("**{text}** ="),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(if c.is_control() { ' ' } else { c });
+    }
+    escaped
+}

@@ -1,0 +1,278 @@
+//! From results to what a reader sees: tests, tables and figures, as one page of HTML, as Markdown,
+//! LaTeX or CSV.
+//!
+//! [`Report`] says what there is to say, once; each format writes it down. Figures are SVG, tables
+//! are [`Sheet`]s, and every number on a sheet says what it was computed from.
+
+mod beside;
+mod figure;
+mod html;
+mod latex;
+mod markdown;
+mod numbers;
+mod sheet;
+mod svg;
+
+pub use beside::Printed;
+pub use figure::Figure;
+pub use sheet::{Cell, Line, Mark, Sheet};
+
+use beside::Beside;
+
+use crate::error::{Error, Result};
+use crate::experiment::Results;
+use crate::loss::Criterion;
+use crate::stats::{Comparison, Gaps, Recipe, Table, Zeros};
+
+/// Compares the methods of some results by every criterion. All are losses, but for those named in
+/// `higher_is_better`.
+pub fn compare(
+    results: &Results,
+    higher_is_better: &[String],
+    recipe: Recipe,
+) -> Result<Comparison> {
+    if let Some(unknown) = higher_is_better.iter().find(|name| !results.criteria().contains(name)) {
+        return Err(Error::Comparison {
+            problem: format!(
+                "{unknown:?} is said to be better if higher, but is none of the criteria: {}",
+                results.criteria().join(", ")
+            ),
+            remedy: "--higher-is-better takes names as they stand in the column criterion",
+        });
+    }
+    let table = |(at, criterion): (usize, &String)| Table {
+        criterion: criterion.clone(),
+        losses: results.losses(at),
+        higher_is_better: higher_is_better.contains(criterion),
+    };
+    let tables = results.criteria().iter().enumerate().map(table).collect();
+    Comparison::of(results.datasets(), results.methods(), tables, recipe)
+}
+
+/// A criterion's name for people: its title if it is one of ours.
+pub fn title(criterion: &str) -> String {
+    criterion.parse().map_or_else(|_| criterion.into(), |ours: Criterion| ours.title().into())
+}
+
+/// A name as part of file names and links.
+fn slug(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// All there is to say, in the order in which it is said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// What was compared.
+    pub title: String,
+    /// What was done, in sentences.
+    pub recipe: Vec<String>,
+    /// What else a reader must know: where the numbers come from, what is a reconstruction.
+    pub notes: Vec<String>,
+    /// The parts.
+    pub sections: Vec<Section>,
+    comparison: Comparison,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// Its name in links.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// What to say first.
+    pub text: Vec<String>,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+    /// Its tables.
+    pub sheets: Vec<Sheet>,
+    /// Whether it is for looking things up: a page may show it folded.
+    pub is_appendix: bool,
+}
+
+/// The formats of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One page that needs nothing else.
+    Html,
+    /// Text and tables; figures as links to files beside it.
+    Markdown,
+    /// A document that compiles, in the layout of the paper's tables.
+    Latex,
+    /// Every number as a row.
+    Csv,
+}
+
+impl Format {
+    /// The format that a file's name promises.
+    pub fn of(path: &std::path::Path) -> Option<Format> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "html" | "htm" => Some(Format::Html),
+            "md" => Some(Format::Markdown),
+            "tex" => Some(Format::Latex),
+            "csv" => Some(Format::Csv),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    /// Writes up a comparison of these results; beside printed ones, if there are any.
+    pub fn of(
+        title: &str,
+        results: &Results,
+        comparison: &Comparison,
+        printed: Option<&Printed>,
+        notes: Vec<String>,
+    ) -> Report {
+        let mut sections = vec![overview(results, comparison)];
+        if let Some(printed) = printed {
+            sections.push(beside_printed(results, comparison, printed));
+        }
+        let criteria = comparison.criteria.iter().enumerate();
+        sections.extend(criteria.map(|(at, of)| Section {
+            id: slug(&of.table.criterion),
+            title: self::title(&of.table.criterion),
+            text: vec![sheet::verdict(comparison, of)],
+            figures: vec![figure::diagram(comparison, of)],
+            sheets: vec![sheet::statistics(comparison, at), sheet::pairs(comparison, at)],
+            is_appendix: false,
+        }));
+        sections.push(Section {
+            id: "losses".into(),
+            title: "Full results".into(),
+            text: vec![sheet::READING.into()],
+            figures: Vec::new(),
+            sheets: (0..comparison.criteria.len())
+                .map(|at| sheet::losses(comparison, at))
+                .collect(),
+            is_appendix: true,
+        });
+        let folds: Vec<Figure> =
+            (0..comparison.criteria.len()).filter_map(|at| figure::folds(results, at)).collect();
+        if !folds.is_empty() {
+            sections.push(Section {
+                id: "folds".into(),
+                title: "Folds".into(),
+                text: vec![
+                    "How much losses vary from fold to fold. The tests above rest on the means."
+                        .into(),
+                ],
+                figures: folds,
+                sheets: Vec::new(),
+                is_appendix: true,
+            });
+        }
+        Report {
+            title: title.into(),
+            recipe: recipe(comparison),
+            notes,
+            sections,
+            comparison: comparison.clone(),
+        }
+    }
+
+    /// The report as text of one format. Links to figures lead to `figures/`, if `has_figures`.
+    pub fn text(&self, format: Format, has_figures: bool) -> String {
+        match format {
+            Format::Html => html::page(self),
+            Format::Markdown => markdown::document(self, has_figures),
+            Format::Latex => latex::document(self, &self.comparison),
+            Format::Csv => numbers::rows(&self.comparison),
+        }
+    }
+
+    /// All figures.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.sections.iter().flat_map(|section| &section.figures)
+    }
+}
+
+fn overview(results: &Results, comparison: &Comparison) -> Section {
+    let figures =
+        [figure::radar(comparison), figure::wins(comparison), figure::time(results, comparison)];
+    Section {
+        id: "overview".into(),
+        title: "Overview".into(),
+        text: sheet::findings(comparison),
+        figures: figures.into_iter().flatten().collect(),
+        sheets: vec![sheet::ranks(comparison)],
+        is_appendix: false,
+    }
+}
+
+fn beside_printed(results: &Results, comparison: &Comparison, printed: &Printed) -> Section {
+    let beside = Beside::of(comparison, printed);
+    let figures = figure::differences(&beside, results.methods());
+    Section {
+        id: "printed".into(),
+        title: "Beside printed results".into(),
+        text: beside.remarks(comparison, printed),
+        figures: figures.into_iter().collect(),
+        sheets: vec![beside.summary(results.methods()), beside.sheet(results.methods())],
+        is_appendix: false,
+    }
+}
+
+/// What was done, so that anybody can do it again.
+fn recipe(comparison: &Comparison) -> Vec<String> {
+    let Recipe { alpha, gaps, zeros, exact_up_to, region, .. } = comparison.recipe;
+    let mut told = vec![
+        "Within a data set, methods are ranked by loss, 1 for the smallest; equal losses share the \
+         mean of their ranks."
+            .to_string(),
+        "Friedman's test (chi-squared, corrected for ties) asks whether mean ranks differ; its \
+         p-values are adjusted by Holm over the criteria."
+            .into(),
+        format!(
+            "Nemenyi's critical difference is for level {alpha}: mean ranks closer than that are not \
+             told apart."
+        ),
+        format!(
+            "Wilcoxon's signed-rank test, two-sided, compares each pair of methods on differences \
+             rounded to 10 decimals; {}. It is exact for up to {exact_up_to} differences without zeros \
+             and ties, else a normal approximation with continuity correction. Its p-values are \
+             adjusted by Holm over the pairs of a criterion.",
+            match zeros {
+                Zeros::Wilcox => "differences of zero are left out",
+                Zeros::Pratt => "differences of zero are ranked and then left out (Pratt)",
+                Zeros::Split => "the ranks of differences of zero are split between both sides",
+            }
+        ),
+        "The effect size is the matched-pairs rank-biserial correlation: 1 if the first method is \
+         better on every data set, -1 if it is worse on every one."
+            .into(),
+    ];
+    let higher: Vec<String> = comparison
+        .criteria
+        .iter()
+        .filter(|of| of.table.higher_is_better)
+        .map(|of| self::title(&of.table.criterion))
+        .collect();
+    told.insert(
+        1,
+        match higher.is_empty() {
+            true => "All criteria are losses: smaller is better.".into(),
+            false => format!("Higher is better by {}; smaller by all others.", higher.join(", ")),
+        },
+    );
+    if let Some(region) = region {
+        told.push(format!(
+            "The Bayesian signed-rank test counts mean differences of up to {region} as practically \
+             equivalent."
+        ));
+    }
+    match gaps {
+        Gaps::Refuse => {}
+        Gaps::DropSets => told.push(
+            "A data set on which a method has no loss by a criterion is left out for that criterion."
+                .into(),
+        ),
+        Gaps::WorstRank => told.push(
+            "A method that has no loss on a data set comes last there, with the greatest difference."
+                .into(),
+        ),
+    }
+    told
+}

@@ -1,0 +1,64 @@
+//! Every number as a row of CSV: criterion, data set, one or two methods, statistic, value.
+
+use crate::stats::Comparison;
+
+/// All of them.
+pub(super) fn rows(comparison: &Comparison) -> String {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let mut row = |fields: [&str; 5], value: f64| {
+        // Writing into memory does not fail.
+        let _ = csv.write_record(fields.into_iter().chain([value.to_string().as_str()]));
+    };
+    let methods = &comparison.methods;
+    let mut all = |of: &crate::stats::Measured| {
+        let key = of.table.criterion.as_str();
+        for (set, losses) in of.table.losses.iter().enumerate() {
+            let name = comparison.datasets[set].as_str();
+            for (method, loss) in losses.iter().enumerate() {
+                if let Some(loss) = loss {
+                    row([key, name, &methods[method], "", "loss"], *loss);
+                }
+            }
+            if let Some(place) = of.used.iter().position(|&used| used == set) {
+                for (method, &rank) in of.ranks[place].iter().enumerate() {
+                    row([key, name, &methods[method], "", "rank"], rank);
+                }
+            }
+        }
+        for (method, &rank) in methods.iter().zip(&of.mean_ranks) {
+            row([key, "", method, "", "mean_rank"], rank);
+        }
+        for (statistic, value) in [
+            ("data_sets", of.used.len() as f64),
+            ("friedman_chi_squared", of.friedman.statistic),
+            ("friedman_p", of.friedman.p),
+            ("friedman_p_holm", of.friedman_p_holm),
+            ("iman_davenport_f", of.friedman.f),
+            ("iman_davenport_p", of.friedman.f_p),
+            ("nemenyi_cd", of.critical_difference),
+        ] {
+            row([key, "", "", "", statistic], value);
+        }
+        for pair in &of.pairs {
+            let mut row = |statistic, value| {
+                row([key, "", &methods[pair.a], &methods[pair.b], statistic], value);
+            };
+            row("wilcoxon_n", pair.wilcoxon.n as f64);
+            row("wilcoxon_w", pair.wilcoxon.w());
+            row("wilcoxon_p", pair.wilcoxon.p);
+            row("wilcoxon_p_holm", pair.p_holm);
+            row("wins", pair.effect.wins as f64);
+            row("ties", pair.effect.ties as f64);
+            row("losses", pair.effect.losses as f64);
+            row("rank_biserial", pair.effect.rank_biserial);
+            if let Some(belief) = pair.belief {
+                row("p_first_better", belief.better);
+                row("p_equivalent", belief.equivalent);
+                row("p_second_better", belief.worse);
+            }
+        }
+    };
+    comparison.criteria.iter().for_each(&mut all);
+    let text = csv.into_inner().unwrap_or_default();
+    String::from("criterion,dataset,a,b,statistic,value\n") + &String::from_utf8_lossy(&text)
+}

@@ -1,0 +1,381 @@
+//! Tables before they have a format: cells with their text, their value, and where it comes from.
+
+use super::{slug, title};
+use crate::stats::{Comparison, Measured, Pair};
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// Its name in links.
+    pub id: String,
+    /// What it holds.
+    pub caption: String,
+    /// What the first column holds, then the name of each other column. A first column without a name
+    /// holds rows of different kinds, which are not to be sorted.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub lines: Vec<Line>,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What it is about.
+    pub head: String,
+    /// The section that says more about it.
+    pub link: Option<String>,
+    /// What it says: a cell for each column, or one for all of them.
+    pub cells: Vec<Cell>,
+    /// Whether it sums up those above, and stays below them.
+    pub is_summary: bool,
+}
+
+/// One cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// What is read.
+    pub text: String,
+    /// The number behind it, unrounded.
+    pub value: Option<f64>,
+    /// How it stands among its neighbours.
+    pub mark: Mark,
+    /// What it was computed from.
+    pub source: String,
+}
+
+/// How a value stands among its neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Like any other.
+    #[default]
+    None,
+    /// The best of its row, alone.
+    Best,
+    /// The best of its row, with others that equal it.
+    TiedBest,
+    /// A p-value at or below the level.
+    Significant,
+}
+
+impl Line {
+    pub(super) fn new(head: impl Into<String>, cells: Vec<Cell>) -> Line {
+        Line { head: head.into(), link: None, cells, is_summary: false }
+    }
+}
+
+impl Cell {
+    pub(super) fn number(value: f64, text: String, source: String) -> Cell {
+        Cell { text, value: Some(value), mark: Mark::None, source }
+    }
+
+    pub(super) fn words(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+}
+
+/// How full results are read.
+pub(super) const READING: &str = "Best values of a row are bold; where several are equal, each has an equals sign. The rank of a \
+     method stands beside its loss.";
+
+/// A p-value as the paper prints it.
+pub(super) fn p_text(p: f64) -> String {
+    match p {
+        p if p < 0.0005 => "<.001".into(),
+        p if p >= 0.9995 => "1.00".into(),
+        p => format!("{p:.3}").trim_start_matches('0').into(),
+    }
+}
+
+/// The paper's six decimals.
+pub(super) fn long_p_text(p: f64) -> String {
+    match p {
+        p if p < 5e-7 => "<.000001".into(),
+        p => format!("{p:.6}"),
+    }
+}
+
+/// The decimals that losses are given with: as many as they have, from 3 to 4.
+pub(super) fn decimals(of: &Measured) -> usize {
+    let has_more = |loss: f64| (loss * 1000.0 - (loss * 1000.0).round()).abs() > 1e-6;
+    if of.table.losses.iter().flatten().flatten().any(|&loss| has_more(loss)) { 4 } else { 3 }
+}
+
+/// Marks the least of some values, or the greatest.
+pub(super) fn best(values: &[Option<f64>], higher_is_better: bool) -> Vec<Mark> {
+    let sign = if higher_is_better { -1.0 } else { 1.0 };
+    let least = values.iter().flatten().map(|value| sign * value).fold(f64::INFINITY, f64::min);
+    let is_best = |value: &Option<f64>| value.is_some_and(|value| sign * value == least);
+    let mark = match values.iter().filter(|value| is_best(value)).count() {
+        1 => Mark::Best,
+        _ => Mark::TiedBest,
+    };
+    values.iter().map(|value| if is_best(value) { mark } else { Mark::None }).collect()
+}
+
+/// Mean ranks, Friedman's test and the critical difference by every criterion.
+pub(super) fn ranks(comparison: &Comparison) -> Sheet {
+    let mut columns = vec!["Criterion".to_string()];
+    columns.extend(comparison.methods.iter().cloned());
+    columns.extend(["Friedman p", "with Holm", "CD", "Data sets"].map(String::from));
+    let line = |of: &Measured| {
+        let mut cells = mean_ranks(of);
+        let chi = format!("chi-squared {:.4}", of.friedman.statistic);
+        let adjusted = format!("p {}, {} criteria", of.friedman.p, comparison.criteria.len());
+        cells.push(Cell::number(of.friedman.p, long_p_text(of.friedman.p), chi));
+        cells.push(Cell {
+            mark: significance(of.friedman_p_holm, comparison),
+            ..Cell::number(of.friedman_p_holm, long_p_text(of.friedman_p_holm), adjusted)
+        });
+        let cd = of.critical_difference;
+        cells.push(Cell::number(cd, format!("{cd:.3}"), String::new()));
+        cells.push(Cell::number(of.used.len() as f64, of.used.len().to_string(), String::new()));
+        let link = Some(slug(&of.table.criterion));
+        Line { link, ..Line::new(title(&of.table.criterion), cells) }
+    };
+    Sheet {
+        id: "ranks".into(),
+        caption: "Mean ranks by every criterion; smaller is better".into(),
+        columns,
+        lines: comparison.criteria.iter().map(line).collect(),
+    }
+}
+
+fn significance(p: f64, comparison: &Comparison) -> Mark {
+    if p <= comparison.recipe.alpha { Mark::Significant } else { Mark::None }
+}
+
+fn mean_ranks(of: &Measured) -> Vec<Cell> {
+    let n = of.used.len();
+    let values: Vec<Option<f64>> = of.mean_ranks.iter().copied().map(Some).collect();
+    let cell = |(&rank, mark): (&f64, Mark)| Cell {
+        mark,
+        ..Cell::number(rank, format!("{rank:.2}"), format!("rank sum {} / {n}", rank * n as f64))
+    };
+    of.mean_ranks.iter().zip(best(&values, false)).map(cell).collect()
+}
+
+/// The paper's table of one criterion: ranks (Rnk), Friedman (Frd), and Wilcoxon of each method
+/// against those after it (Wp-i).
+pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
+    let of = &comparison.criteria[criterion];
+    let methods = &comparison.methods;
+    let mut columns = vec!["".to_string()];
+    columns.extend((1..).zip(methods).map(|(number, name)| format!("{number} {name}")));
+    let mut lines = vec![Line::new("Rnk", mean_ranks(of))];
+    let source = format!(
+        "chi-squared {:.4}, p {}, Holm over {} criteria",
+        of.friedman.statistic,
+        of.friedman.p,
+        comparison.criteria.len()
+    );
+    let p = of.friedman_p_holm;
+    let frd = Cell { mark: significance(p, comparison), ..Cell::number(p, long_p_text(p), source) };
+    lines.push(Line::new("Frd", vec![frd]));
+    for a in 0..methods.len().saturating_sub(1) {
+        let cell = |b: usize| match of.pair(a, b) {
+            Some(pair) if b > a => Cell {
+                mark: significance(pair.p_holm, comparison),
+                ..Cell::number(pair.p_holm, p_text(pair.p_holm), origin(pair))
+            },
+            _ => Cell::default(),
+        };
+        let cells = (0..methods.len()).map(cell).collect();
+        lines.push(Line::new(format!("Wp-{}", a + 1), cells));
+    }
+    Sheet {
+        id: format!("statistics-{}", slug(&of.table.criterion)),
+        caption: format!(
+            "{}: mean rank (Rnk), p of Friedman's test with Holm (Frd), p of Wilcoxon's test of method \
+             i against those after it, with Holm (Wp-i)",
+            title(&of.table.criterion)
+        ),
+        columns,
+        lines,
+    }
+}
+
+fn origin(pair: &Pair) -> String {
+    let tested = &pair.wilcoxon;
+    format!(
+        "n {}, W {}, p {:.6} ({}), {} wins, {} ties, {} losses",
+        tested.n,
+        tested.w(),
+        tested.p,
+        if tested.is_exact { "exact" } else { "normal" },
+        pair.effect.wins,
+        pair.effect.ties,
+        pair.effect.losses
+    )
+}
+
+/// Everything about every pair.
+pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
+    let of = &comparison.criteria[criterion];
+    let has_beliefs = comparison.recipe.region.is_some();
+    let mut columns: Vec<String> =
+        ["Pair", "Wins", "Ties", "Losses", "n", "W", "p", "p with Holm", "Effect"]
+            .map(String::from)
+            .into();
+    if has_beliefs {
+        columns.extend(["P(first better)", "P(equivalent)", "P(second better)"].map(String::from));
+    }
+    let line = |pair: &Pair| {
+        let tested = &pair.wilcoxon;
+        let whole = |n: usize| Cell::number(n as f64, n.to_string(), String::new());
+        let p = Cell::number(tested.p, long_p_text(tested.p), origin(pair));
+        let p = if tested.is_exact { p } else { Cell { text: format!("≈ {}", p.text), ..p } };
+        let effect = pair.effect.rank_biserial;
+        let mut cells = vec![
+            whole(pair.effect.wins),
+            whole(pair.effect.ties),
+            whole(pair.effect.losses),
+            whole(tested.n),
+            Cell::number(tested.w(), tested.w().to_string(), String::new()),
+            p,
+            Cell {
+                mark: significance(pair.p_holm, comparison),
+                ..Cell::number(pair.p_holm, long_p_text(pair.p_holm), origin(pair))
+            },
+            Cell::number(effect, format!("{effect:+.2}"), String::new()),
+        ];
+        if let Some(belief) = pair.belief {
+            let share = |share: f64| Cell::number(share, format!("{share:.3}"), String::new());
+            cells.extend([share(belief.better), share(belief.equivalent), share(belief.worse)]);
+        }
+        let [a, b] = [pair.a, pair.b].map(|method| &comparison.methods[method]);
+        Line::new(format!("{a} – {b}"), cells)
+    };
+    Sheet {
+        id: format!("pairs-{}", slug(&of.table.criterion)),
+        caption: format!(
+            "{}: every pair, wins and effect as seen from the first; ≈ marks a normal approximation",
+            title(&of.table.criterion)
+        ),
+        columns,
+        lines: of.pairs.iter().map(line).collect(),
+    }
+}
+
+/// The loss and the rank of every method on every data set.
+pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
+    let of = &comparison.criteria[criterion];
+    let digits = decimals(of);
+    let key = &of.table.criterion;
+    let mut columns = vec!["Data set".to_string()];
+    columns.extend(comparison.methods.iter().cloned());
+    let mut lines: Vec<Line> = Vec::new();
+    for (set, name) in comparison.datasets.iter().enumerate() {
+        let row = &of.table.losses[set];
+        let place = of.used.iter().position(|&used| used == set);
+        let marks = best(row, of.table.higher_is_better);
+        let cell = |(method, loss): (usize, &Option<f64>)| {
+            let source = format!("{name}, {}, {key}", comparison.methods[method]);
+            let rank = place.map(|place| of.ranks[place][method]);
+            let rank_text = rank.map(|rank| format!(" ({rank})")).unwrap_or_default();
+            match loss {
+                Some(loss) => Cell {
+                    mark: marks[method],
+                    ..Cell::number(*loss, format!("{loss:.digits$}{rank_text}"), source)
+                },
+                None => Cell { source, ..Cell::words(format!("–{rank_text}")) },
+            }
+        };
+        let cells = row.iter().enumerate().map(cell).collect();
+        let head = if place.is_some() { name.clone() } else { format!("{name} (left out)") };
+        lines.push(Line::new(head, cells));
+    }
+    let mean = |method: usize| {
+        let losses: Vec<f64> =
+            of.used.iter().filter_map(|&set| of.table.losses[set][method]).collect();
+        let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        Cell::number(mean, format!("{mean:.digits$}"), format!("mean of {} losses", losses.len()))
+    };
+    let means = (0..comparison.methods.len()).map(mean).collect();
+    lines.push(Line { is_summary: true, ..Line::new("Mean", means) });
+    lines.push(Line { is_summary: true, ..Line::new("Mean rank", mean_ranks(of)) });
+    Sheet {
+        id: format!("losses-{}", slug(key)),
+        caption: format!(
+            "{}{}, with ranks",
+            title(key),
+            if of.table.higher_is_better { " (higher is better)" } else { "" }
+        ),
+        columns,
+        lines,
+    }
+}
+
+/// What one criterion says, as a sentence.
+pub(super) fn verdict(comparison: &Comparison, of: &Measured) -> String {
+    let differ = of.friedman_p_holm <= comparison.recipe.alpha;
+    let n_apart = of.pairs.iter().filter(|pair| pair.p_holm <= comparison.recipe.alpha).count();
+    format!(
+        "Friedman's test {} a difference between the methods (chi-squared {:.2}, p {}, with Holm {}). \
+         Wilcoxon's test with Holm tells {n_apart} of {} pairs apart{}.",
+        if differ { "finds" } else { "does not find" },
+        of.friedman.statistic,
+        long_p_text(of.friedman.p),
+        long_p_text(of.friedman_p_holm),
+        of.pairs.len(),
+        match (differ, n_apart) {
+            (false, 1..) => "; without the former, that is to be taken with care",
+            _ => "",
+        }
+    )
+}
+
+/// What all criteria say, in a few sentences.
+pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
+    let alpha = comparison.recipe.alpha;
+    let mut told = vec![format!(
+        "{} methods on {} data sets, by {} {}; level of significance {alpha}.",
+        comparison.methods.len(),
+        comparison.datasets.len(),
+        comparison.criteria.len(),
+        if comparison.criteria.len() == 1 { "criterion" } else { "criteria" }
+    )];
+    let differing: Vec<String> = comparison
+        .criteria
+        .iter()
+        .filter(|of| of.friedman_p_holm <= alpha)
+        .map(|of| title(&of.table.criterion))
+        .collect();
+    told.push(match differing.is_empty() {
+        true => "Friedman's test finds a difference by none of the criteria.".into(),
+        false => format!(
+            "Friedman's test finds a difference by {} of {}: {}.",
+            differing.len(),
+            comparison.criteria.len(),
+            differing.join(", ")
+        ),
+    });
+    for (method, name) in comparison.methods.iter().enumerate() {
+        let best: Vec<String> = comparison
+            .criteria
+            .iter()
+            .filter(|of| of.mean_ranks.iter().all(|rank| *rank >= of.mean_ranks[method]))
+            .map(|of| title(&of.table.criterion))
+            .collect();
+        if !best.is_empty() {
+            told.push(format!("{name} has the best mean rank by {}.", best.join(", ")));
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_marked_and_ties_are_marked_as_ties() {
+        let values = [Some(0.2), None, Some(0.1), Some(0.1)];
+        assert_eq!(best(&values, false), [Mark::None, Mark::None, Mark::TiedBest, Mark::TiedBest]);
+        assert_eq!(best(&values, true), [Mark::Best, Mark::None, Mark::None, Mark::None]);
+    }
+
+    #[test]
+    fn p_values_read_as_the_paper_prints_them() {
+        assert_eq!([0.0254, 1.0, 0.99951, 0.0001].map(p_text), [".025", "1.00", "1.00", "<.001"]);
+    }
+}

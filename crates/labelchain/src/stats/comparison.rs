@@ -1,0 +1,383 @@
+//! What can be said about several methods on several data sets? All the tests, in one recipe:
+//! mean ranks, Friedman with Holm over the criteria, Nemenyi's critical difference, and Wilcoxon
+//! for every pair with Holm over the pairs of a criterion, as in the paper.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::bayes::{Belief, bayesian_signed_ranks};
+use super::cliques::cliques;
+use super::effect::{Effect, effect};
+use super::friedman::{Friedman, friedman};
+use super::holm::holm;
+use super::nemenyi::critical_difference;
+use super::ranks::ranks;
+use super::wilcoxon::{SignedRanks, Wilcoxon, Zeros};
+use crate::error::{Error, Result};
+use crate::seed::Seed;
+
+/// What to do where a method has no loss on a data set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gaps {
+    /// An error that says where.
+    #[default]
+    Refuse,
+    /// The data set is left out, for that criterion.
+    DropSets,
+    /// The missing loss is greater than any: the method comes last there, with others that are
+    /// missing.
+    WorstRank,
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// The level of significance.
+    pub alpha: f64,
+    /// What to do about missing losses.
+    pub gaps: Gaps,
+    /// What Wilcoxon's test does with zero differences.
+    pub zeros: Zeros,
+    /// Up to how many differences Wilcoxon's test is exact.
+    pub exact_up_to: usize,
+    /// A region of practical equivalence for the Bayesian test; no such test if none.
+    pub region: Option<f64>,
+    /// The seed of the Bayesian test.
+    pub seed: Seed,
+}
+
+impl Default for Recipe {
+    fn default() -> Recipe {
+        Recipe {
+            alpha: 0.1,
+            gaps: Gaps::Refuse,
+            zeros: Zeros::Wilcox,
+            exact_up_to: SignedRanks::EXACT_UP_TO,
+            region: None,
+            seed: Seed::new(1),
+        }
+    }
+}
+
+/// The losses of every method (column) on every data set (row), by one criterion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The criterion.
+    pub criterion: String,
+    /// A loss, or none where there is a gap.
+    pub losses: Vec<Vec<Option<f64>>>,
+    /// Whether these are no losses, but to be large.
+    pub higher_is_better: bool,
+}
+
+/// The methods compared, criterion by criterion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The recipe followed.
+    pub recipe: Recipe,
+    /// The data sets; rows of every table.
+    pub datasets: Vec<String>,
+    /// The methods; columns of every table.
+    pub methods: Vec<String>,
+    /// What each criterion says.
+    pub criteria: Vec<Measured>,
+}
+
+/// What one criterion says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The losses it rests on.
+    pub table: Table,
+    /// The data sets that count, as places in [`Comparison::datasets`].
+    pub used: Vec<usize>,
+    /// The ranks of the methods on each data set that counts.
+    pub ranks: Vec<Vec<f64>>,
+    /// Their means over the data sets.
+    pub mean_ranks: Vec<f64>,
+    /// Are the methods different at all?
+    pub friedman: Friedman,
+    /// The same, with Holm over the criteria.
+    pub friedman_p_holm: f64,
+    /// By how much mean ranks must differ.
+    pub critical_difference: f64,
+    /// All pairs, the first method before the second: 0 and 1, 0 and 2, …
+    pub pairs: Vec<Pair>,
+}
+
+/// What one criterion says about two methods.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// The first method.
+    pub a: usize,
+    /// The second method.
+    pub b: usize,
+    /// Do they differ? Positive differences are losses of the first that are greater.
+    pub wilcoxon: Wilcoxon,
+    /// The same, with Holm over the pairs of the criterion.
+    pub p_holm: f64,
+    /// By how much, in favour of the first.
+    pub effect: Effect,
+    /// How sure are we, if that was asked?
+    pub belief: Option<Belief>,
+}
+
+impl Comparison {
+    /// Compares methods by every table.
+    pub fn of(
+        datasets: &[String],
+        methods: &[String],
+        tables: Vec<Table>,
+        recipe: Recipe,
+    ) -> Result<Comparison> {
+        if methods.len() < 2 {
+            return Err(Error::Comparison {
+                problem: format!("a comparison needs two methods or more, found {}", methods.len()),
+                remedy: "is the column of methods called method?",
+            });
+        }
+        if let Some(region) = recipe.region
+            && !(region.is_finite() && region >= 0.0)
+        {
+            let (name, value) = ("region of practical equivalence", region.to_string());
+            return Err(Error::Setting { name, value, accepted: "a number from 0" });
+        }
+        let test = SignedRanks::new(recipe.zeros, recipe.exact_up_to)?;
+        let mut differences: HashMap<usize, f64> = HashMap::new();
+        let mut criteria = Vec::with_capacity(tables.len());
+        for table in tables {
+            let used = used(&table, datasets, methods, recipe.gaps)?;
+            // The quantile is the same for all criteria with the same number of data sets.
+            let critical_difference = match differences.get(&used.len()) {
+                Some(&known) => known,
+                None => {
+                    let found = critical_difference(methods.len(), used.len(), recipe.alpha)?;
+                    differences.insert(used.len(), found);
+                    found
+                }
+            };
+            criteria.push(measure(table, used, methods.len(), critical_difference, &test, &recipe));
+        }
+        let p: Vec<f64> = criteria.iter().map(|criterion| criterion.friedman.p).collect();
+        for (criterion, p_holm) in criteria.iter_mut().zip(holm(&p)) {
+            criterion.friedman_p_holm = p_holm;
+        }
+        Ok(Comparison { recipe, datasets: datasets.into(), methods: methods.into(), criteria })
+    }
+}
+
+/// The data sets that count.
+fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> Result<Vec<usize>> {
+    Error::unless_same("data sets of a table", datasets.len(), table.losses.len())?;
+    for row in &table.losses {
+        Error::unless_same("methods of a table", methods.len(), row.len())?;
+    }
+    let lacking =
+        |method: usize| (0..datasets.len()).filter(move |&set| table.losses[set][method].is_none());
+    let worst = (0..methods.len()).rev().max_by_key(|&method| lacking(method).count());
+    if gaps == Gaps::Refuse
+        && let Some(method) = worst
+        && let Some(first) = lacking(method).next()
+    {
+        return Err(Error::Comparison {
+            problem: format!(
+                "{}: {:?} has no loss, or not all folds, on {} of {} data sets (first: {:?})",
+                table.criterion,
+                methods[method],
+                lacking(method).count(),
+                datasets.len(),
+                datasets[first]
+            ),
+            remedy: "--gaps drop-sets leaves such data sets out; \
+                     --gaps worst-rank lets the method come last there",
+        });
+    }
+    let counts = |&set: &usize| match gaps {
+        Gaps::Refuse | Gaps::DropSets => table.losses[set].iter().all(Option::is_some),
+        Gaps::WorstRank => table.losses[set].iter().any(Option::is_some),
+    };
+    let used: Vec<usize> = (0..datasets.len()).filter(counts).collect();
+    match used.len() < 2 {
+        true => Err(Error::Comparison {
+            problem: format!(
+                "{}: a comparison needs two data sets or more, found {}{}",
+                table.criterion,
+                used.len(),
+                if gaps == Gaps::DropSets { " without gaps" } else { "" }
+            ),
+            remedy: "results of folds or runs on one data set are not independent: \
+                     measure on more data sets",
+        }),
+        false => Ok(used),
+    }
+}
+
+fn measure(
+    table: Table,
+    used: Vec<usize>,
+    n_methods: usize,
+    critical_difference: f64,
+    test: &SignedRanks,
+    recipe: &Recipe,
+) -> Measured {
+    let sign = if table.higher_is_better { -1.0 } else { 1.0 };
+    let loss = |cell: &Option<f64>| cell.map_or(f64::INFINITY, |value| sign * value);
+    let losses: Vec<Vec<f64>> =
+        used.iter().map(|&set| table.losses[set].iter().map(loss).collect()).collect();
+
+    let ranked: Vec<_> = losses.iter().map(|row| ranks(row)).collect();
+    let tie_term = ranked.iter().map(|ranked| ranked.tie_term).sum();
+    let ranks: Vec<Vec<f64>> = ranked.into_iter().map(|ranked| ranked.ranks).collect();
+    let sum = |method: usize| ranks.iter().map(|row| row[method]).sum::<f64>();
+    let rank_sums: Vec<f64> = (0..n_methods).map(sum).collect();
+    let friedman = friedman(&rank_sums, used.len(), tie_term);
+
+    let both: Vec<(usize, usize)> =
+        (0..n_methods).flat_map(|a| (a + 1..n_methods).map(move |b| (a, b))).collect();
+    let pair = |(at, &(a, b)): (usize, &(usize, usize))| {
+        // Two missing losses are equal, though ∞ - ∞ is not 0.
+        let difference = |row: &Vec<f64>| if row[a] == row[b] { 0.0 } else { row[a] - row[b] };
+        let differences: Vec<f64> = losses.iter().map(difference).collect();
+        let wilcoxon = test.test(&differences);
+        let seed = recipe.seed.child("pair", at);
+        let belief = recipe.region.map(|region| bayesian_signed_ranks(&differences, region, seed));
+        let effect = effect(&differences, &wilcoxon);
+        Pair { a, b, wilcoxon, p_holm: wilcoxon.p, effect, belief }
+    };
+    let mut pairs: Vec<Pair> = both.par_iter().enumerate().map(pair).collect();
+    let p: Vec<f64> = pairs.iter().map(|pair| pair.wilcoxon.p).collect();
+    for (pair, p_holm) in pairs.iter_mut().zip(holm(&p)) {
+        pair.p_holm = p_holm;
+    }
+
+    Measured {
+        table,
+        mean_ranks: rank_sums.iter().map(|sum| sum / used.len() as f64).collect(),
+        used,
+        ranks,
+        friedman,
+        friedman_p_holm: friedman.p,
+        critical_difference,
+        pairs,
+    }
+}
+
+impl Measured {
+    /// Two methods; either may come first.
+    pub fn pair(&self, a: usize, b: usize) -> Option<&Pair> {
+        let (a, b, k) = (a.min(b), a.max(b), self.mean_ranks.len());
+        // Before the pairs of a come k - 1, k - 2, …, k - a pairs of the methods before it.
+        let at = |a: usize| (a * (2 * k - a - 1)) / 2;
+        if a < b && b < k { self.pairs.get(at(a) + b - a - 1) } else { None }
+    }
+
+    /// Methods that Nemenyi's test does not tell apart: mean ranks less than the critical difference
+    /// from each other.
+    pub fn nemenyi_cliques(&self) -> Vec<Vec<usize>> {
+        let ranks = &self.mean_ranks;
+        cliques(ranks, |a, b| (ranks[a] - ranks[b]).abs() >= self.critical_difference)
+    }
+
+    /// Neighbours by mean rank that Wilcoxon's test with Holm does not tell apart.
+    pub fn wilcoxon_cliques(&self, alpha: f64) -> Vec<Vec<usize>> {
+        cliques(&self.mean_ranks, |a, b| self.pair(a, b).is_some_and(|pair| pair.p_holm <= alpha))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    fn table(criterion: &str, losses: &[&[Option<f64>]]) -> Table {
+        let losses = losses.iter().map(|row| row.to_vec()).collect();
+        Table { criterion: criterion.into(), losses, higher_is_better: false }
+    }
+
+    const L: fn(f64) -> Option<f64> = Some;
+
+    fn compare(tables: Vec<Table>, gaps: Gaps) -> Result<Comparison> {
+        let sets: Vec<String> =
+            (0..tables[0].losses.len()).map(|set| format!("set{set}")).collect();
+        let recipe = Recipe { gaps, ..Recipe::default() };
+        Comparison::of(&sets, &names(&["a", "b", "c"]), tables, recipe)
+    }
+
+    #[test]
+    fn ranks_pairs_and_both_families_of_tests_come_together() {
+        let first = table(
+            "one",
+            &[
+                &[L(0.1), L(0.2), L(0.3)],
+                &[L(0.2), L(0.25), L(0.4)],
+                &[L(0.3), L(0.3), L(0.5)],
+                &[L(0.35), L(0.5), L(0.45)],
+            ],
+        );
+        let mut second = first.clone();
+        second.criterion = "two".into();
+        second.higher_is_better = true;
+        let compared = compare(vec![first, second], Gaps::Refuse).unwrap();
+        let [one, two] = &compared.criteria[..] else { panic!() };
+        // Ranks 1 2 3, 1 2 3, 1.5 1.5 3, 1 3 2.
+        assert_eq!(one.mean_ranks, [4.5 / 4.0, 8.5 / 4.0, 11.0 / 4.0]);
+        assert_eq!(two.mean_ranks, one.mean_ranks.iter().map(|r| 4.0 - r).collect::<Vec<_>>());
+        // Two equal p-values: both are doubled.
+        assert_eq!(one.friedman_p_holm, 2.0 * one.friedman.p);
+        let pair = one.pair(2, 1).unwrap();
+        assert_eq!((pair.a, pair.b), (1, 2));
+        // b - c: -0.1, -0.15, -0.2, +0.05: three wins, W = 1, 2 (2/16).
+        assert_eq!((pair.effect.wins, pair.effect.losses), (3, 1));
+        assert_eq!((pair.wilcoxon.w(), pair.wilcoxon.p), (1.0, 0.25));
+        assert_eq!(two.pair(1, 2).unwrap().effect.wins, 1);
+        let at: Vec<(usize, usize)> = one.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+        assert_eq!(at, [(0, 1), (0, 2), (1, 2)]);
+        assert!(one.pair(1, 1).is_none() && one.pair(0, 3).is_none());
+    }
+
+    #[test]
+    fn gaps_are_refused_dropped_or_come_last() {
+        let gappy = || {
+            table(
+                "hamming",
+                &[
+                    &[L(0.1), L(0.2), None],
+                    &[L(0.1), L(0.2), L(0.3)],
+                    &[L(0.1), L(0.2), L(0.15)],
+                    &[None, None, L(0.1)],
+                ],
+            )
+        };
+        let error = compare(vec![gappy()], Gaps::Refuse).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "hamming: \"a\" has no loss, or not all folds, on 1 of 4 data sets (first: \"set3\")"
+        );
+        assert!(error.help().unwrap().contains("--gaps drop-sets"));
+
+        let dropped = compare(vec![gappy()], Gaps::DropSets).unwrap();
+        assert_eq!(dropped.criteria[0].used, [1, 2]);
+        assert_eq!(dropped.criteria[0].mean_ranks, [1.0, 2.5, 2.5]);
+
+        let last = compare(vec![gappy()], Gaps::WorstRank).unwrap();
+        assert_eq!(last.criteria[0].ranks[0], [1.0, 2.0, 3.0]);
+        assert_eq!(last.criteria[0].ranks[3], [2.5, 2.5, 1.0]);
+        // a - b on the last set: both missing, no difference.
+        assert_eq!(last.criteria[0].pair(0, 1).unwrap().wilcoxon.n, 3);
+    }
+
+    #[test]
+    fn too_little_is_refused() {
+        let one = table("hamming", &[&[L(0.1), L(0.2), L(0.3)]]);
+        let error = compare(vec![one], Gaps::Refuse).unwrap_err().to_string();
+        assert_eq!(error, "hamming: a comparison needs two data sets or more, found 1");
+        let alone = Comparison::of(&names(&["x"]), &names(&["a"]), vec![], Recipe::default());
+        assert_eq!(
+            alone.unwrap_err().to_string(),
+            "a comparison needs two methods or more, found 1"
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Do two methods differ? Wilcoxon's signed-rank test of paired differences, two-sided
+//! (Wilcoxon 1945; Pratt 1959 for zeros).
+
+use std::sync::OnceLock;
+
+use super::distribution::normal_tail;
+use super::ranks::ranks;
+use crate::error::{Error, Result};
+
+/// What becomes of differences that are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zeros {
+    /// They are left out.
+    #[default]
+    Wilcox,
+    /// They are ranked, and their ranks are left out.
+    Pratt,
+    /// They are ranked, and half of their ranks goes to either side.
+    Split,
+}
+
+/// The outcome for one pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wilcoxon {
+    /// How many differences are not zero.
+    pub n: usize,
+    /// The ranks of the positive differences, added up.
+    pub w_plus: f64,
+    /// The ranks of the negative differences, added up.
+    pub w_minus: f64,
+    /// Their probability, or that of sums further apart, if the differences lie evenly around zero.
+    pub p: f64,
+    /// Whether `p` counts the signs there can be; else it is a normal approximation.
+    pub is_exact: bool,
+}
+
+impl Wilcoxon {
+    /// The smaller rank sum, by which tables know the test.
+    pub fn w(&self) -> f64 {
+        self.w_plus.min(self.w_minus)
+    }
+}
+
+/// The test, and the exact distributions it has needed so far.
+#[derive(Debug)]
+pub struct SignedRanks {
+    zeros: Zeros,
+    /// P(W ≤ w) for each w up to the middle, by n; found when first asked for.
+    lower_tails: Vec<OnceLock<Vec<f64>>>,
+}
+
+impl SignedRanks {
+    /// With 49, exact below 50 differences as is the habit of R.
+    pub const EXACT_UP_TO: usize = 49;
+
+    /// The exact distribution serves up to `exact_up_to` differences without zeros and ties.
+    pub fn new(zeros: Zeros, exact_up_to: usize) -> Result<SignedRanks> {
+        // The distribution takes n³/4 additions.
+        if exact_up_to > 1000 {
+            let (name, value) = ("exact-up-to", exact_up_to.to_string());
+            return Err(Error::Setting { name, value, accepted: "at most 1000" });
+        }
+        let lower_tails = (0..=exact_up_to).map(|_| OnceLock::new()).collect();
+        Ok(SignedRanks { zeros, lower_tails })
+    }
+
+    /// Tests differences, none of which may be NaN. They are rounded to 10 decimals before zeros and
+    /// ties are looked for, since 0.3 - 0.2 and 0.2 - 0.1 are meant to be equal.
+    pub fn test(&self, differences: &[f64]) -> Wilcoxon {
+        let mut differences: Vec<f64> = differences.iter().copied().map(rounded).collect();
+        let n_zeros = differences.iter().filter(|&&d| d == 0.0).count();
+        let n = differences.len() - n_zeros;
+        if self.zeros == Zeros::Wilcox {
+            differences.retain(|&d| d != 0.0);
+        }
+        let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+        let ranked = ranks(&sizes);
+        let (mut w_plus, mut w_minus) = (0.0, 0.0);
+        for (d, rank) in differences.iter().zip(&ranked.ranks) {
+            if *d > 0.0 {
+                w_plus += rank;
+            } else if *d < 0.0 {
+                w_minus += rank;
+            } else if self.zeros == Zeros::Split {
+                w_plus += rank / 2.0;
+                w_minus += rank / 2.0;
+            }
+        }
+        let is_exact = n > 0 && n_zeros == 0 && ranked.tie_term == 0.0;
+        let is_exact = is_exact && n < self.lower_tails.len();
+        let p = match is_exact {
+            true => self.exact(n, f64::min(w_plus, w_minus)),
+            false => self.approximate(differences.len(), n_zeros, w_plus, ranked.tie_term),
+        };
+        Wilcoxon { n, w_plus, w_minus, p, is_exact }
+    }
+
+    /// 2 P(W ≤ w).
+    fn exact(&self, n: usize, w: f64) -> f64 {
+        let tail = self.lower_tails[n].get_or_init(|| lower_tail(n));
+        tail.get(w as usize).map_or(1.0, |p| (2.0 * p).min(1.0))
+    }
+
+    /// z = (|W⁺ - mean| - 1/2) / σ with σ² = n (n + 1)(2n + 1) / 24 - Σ(t³ - t) / 48 and mean
+    /// n (n + 1) / 4; where zeros are ranked but left out, what they would add is taken off both
+    /// (Cureton 1967).
+    fn approximate(&self, n_ranked: usize, n_zeros: usize, w_plus: f64, tie_term: f64) -> f64 {
+        let mean = |n: f64| n * (n + 1.0) / 4.0;
+        let variance = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0) / 24.0;
+        let (n, zeros) = (n_ranked as f64, n_zeros as f64);
+        let (mean, variance) = match self.zeros {
+            // The zeros are a group of ties, too, but not among the ranks that count.
+            Zeros::Pratt => {
+                let ties = tie_term - (zeros * zeros * zeros - zeros);
+                (mean(n) - mean(zeros), variance(n) - variance(zeros) - ties / 48.0)
+            }
+            Zeros::Wilcox | Zeros::Split => (mean(n), variance(n) - tie_term / 48.0),
+        };
+        let distance = (w_plus - mean).abs();
+        match distance > 0.0 && variance > 0.0 {
+            true => (2.0 * normal_tail((distance - 0.5) / variance.sqrt())).min(1.0),
+            false => 1.0,
+        }
+    }
+}
+
+fn rounded(difference: f64) -> f64 {
+    let rounded = (difference * 1e10).round_ties_even() / 1e10;
+    if rounded.is_finite() { rounded } else { difference }
+}
+
+/// P(W ≤ w) for w from 0 to the middle, where W adds up each of the ranks 1 to n or not, by the toss
+/// of a coin.
+fn lower_tail(n: usize) -> Vec<f64> {
+    let middle = n * (n + 1) / 4;
+    let mut tail = vec![0.0; middle + 1];
+    tail[0] = 1.0;
+    for rank in 1..=n {
+        for w in (0..=middle).rev() {
+            let with = if w >= rank { tail[w - rank] } else { 0.0 };
+            tail[w] = (tail[w] + with) / 2.0;
+        }
+    }
+    for w in 1..=middle {
+        tail[w] += tail[w - 1];
+    }
+    tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(zeros: Zeros, differences: &[f64]) -> Wilcoxon {
+        SignedRanks::new(zeros, SignedRanks::EXACT_UP_TO).unwrap().test(differences)
+    }
+
+    #[test]
+    fn few_differences_are_counted_exactly() {
+        // Of the 8 ways to sign 1, 2, 3, one has W = 0 and one W = 1 (only rank 1): 2 (2/8).
+        let tested = test(Zeros::Wilcox, &[-0.1, 0.2, 0.3]);
+        assert_eq!((tested.n, tested.w(), tested.p, tested.is_exact), (3, 1.0, 0.5, true));
+        // W in the middle: every sum is at least as far out.
+        assert_eq!(test(Zeros::Wilcox, &[1.0, 2.0, -3.0]).p, 1.0);
+    }
+
+    #[test]
+    fn differences_that_are_meant_to_be_equal_are() {
+        // 0.3 - 0.2 is 0.09999999999999998, 0.2 - 0.1 is 0.1: a tie, so not exact.
+        let tested = test(Zeros::Wilcox, &[0.3 - 0.2, 0.1 - 0.2, 0.5]);
+        assert_eq!((tested.w_plus, tested.w_minus, tested.is_exact), (4.5, 1.5, false));
+        assert_eq!(test(Zeros::Wilcox, &[0.1 + 0.2 - 0.3, 1.0]).n, 1);
+    }
+
+    #[test]
+    fn zeros_are_dropped_ranked_or_split() {
+        // Sizes 0, 0, 1, 2, 3 have ranks 1.5, 1.5, 3, 4, 5; without zeros 1, 2, 3.
+        let differences = [0.0, 1.0, -2.0, 0.0, 3.0];
+        let sums = |zeros| {
+            let tested = test(zeros, &differences);
+            (tested.n, tested.w_plus, tested.w_minus)
+        };
+        assert_eq!(sums(Zeros::Wilcox), (3, 4.0, 2.0));
+        assert_eq!(sums(Zeros::Pratt), (3, 8.0, 4.0));
+        assert_eq!(sums(Zeros::Split), (3, 9.5, 5.5));
+    }
+
+    #[test]
+    fn nothing_differs_where_all_differences_are_zero() {
+        for zeros in [Zeros::Wilcox, Zeros::Pratt, Zeros::Split] {
+            assert_eq!(test(zeros, &[0.0, 0.0]).p, 1.0);
+            assert_eq!(test(zeros, &[]).p, 1.0);
+        }
+    }
+
+    #[test]
+    fn the_exact_distribution_ends_where_it_is_told() {
+        let differences: Vec<f64> = (1..=50).map(f64::from).collect();
+        assert!(!test(Zeros::Wilcox, &differences).is_exact);
+        let test = SignedRanks::new(Zeros::Wilcox, 50).unwrap().test(&differences);
+        // All 50 signs alike: 2 / 2⁵⁰.
+        assert_eq!((test.is_exact, test.p), (true, 0.5f64.powi(49)));
+        assert!(SignedRanks::new(Zeros::Wilcox, 1001).is_err());
+    }
+
+    #[test]
+    fn a_missing_result_counts_as_the_greatest_difference() {
+        let tested = test(Zeros::Wilcox, &[f64::INFINITY, -1.0, -2.0]);
+        assert_eq!((tested.w_plus, tested.w_minus), (3.0, 3.0));
+    }
+}

@@ -1,0 +1,96 @@
+//! TOML in which every fault has a place: file, line, column, and the line itself.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::data::nearest;
+use crate::error::{ContentError, Error, Result};
+
+/// A text, to say where in it something is wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'t> {
+    pub(super) path: &'t Path,
+    pub(super) text: &'t str,
+}
+
+impl<'t> Document<'t> {
+    pub(super) fn table(&self) -> Result<DeTable<'t>> {
+        let syntax = |error: toml::de::Error| {
+            let at = error.span().unwrap_or(0..0);
+            self.fault(at, "a file in TOML", error.message(), None)
+        };
+        DeTable::parse(self.text).map(Spanned::into_inner).map_err(syntax)
+    }
+
+    pub(super) fn fault(
+        &self,
+        at: Range<usize>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        help: Option<String>,
+    ) -> Error {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        Error::Content(Box::new(ContentError {
+            path: self.path.into(),
+            line: self.line(at.start),
+            column: before[start..].chars().count() as u64 + 1,
+            found: found.into(),
+            expected: expected.into(),
+            help,
+            excerpt: Some((line.into(), before.len() - start)),
+        }))
+    }
+
+    /// One-based.
+    pub(super) fn line(&self, at: usize) -> u64 {
+        self.text.bytes().take(at).filter(|&byte| byte == b'\n').count() as u64 + 1
+    }
+
+    /// Something that should be `expected` and is not.
+    pub(super) fn not(&self, expected: &str, value: &Spanned<DeValue>) -> Error {
+        self.fault(value.span(), expected, shown(value), None)
+    }
+
+    /// A name that is none of those known.
+    pub(super) fn unknown(
+        &self,
+        at: Range<usize>,
+        expected: &str,
+        name: &str,
+        known: &[String],
+    ) -> Error {
+        let help = match nearest(name, known) {
+            Some(nearest) => format!("did you mean {nearest:?}?"),
+            None => format!("there are: {}", known.join(", ")),
+        };
+        self.fault(at, expected, format!("{name:?}"), Some(help))
+    }
+}
+
+/// What stands there, as far as it fits in a sentence.
+fn shown(value: &Spanned<DeValue>) -> String {
+    match value.get_ref() {
+        DeValue::Array(_) => "a list".into(),
+        DeValue::Table(_) => "a table".into(),
+        DeValue::Datetime(_) => "a date".into(),
+        DeValue::String(text) => format!("{text:?}"),
+        _ => scalar(value).unwrap_or_default().into(),
+    }
+}
+
+/// A text or a number as it would be typed on the command line.
+pub(super) fn scalar<'v>(value: &'v Spanned<DeValue>) -> Option<Cow<'v, str>> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(Cow::Borrowed(text)),
+        DeValue::Integer(number) if number.radix() == 10 => Some(Cow::Borrowed(number.as_str())),
+        DeValue::Float(number) => Some(Cow::Borrowed(number.as_str())),
+        DeValue::Boolean(flag) => Some(Cow::Owned(flag.to_string())),
+        _ => None,
+    }
+}

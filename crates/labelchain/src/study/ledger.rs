@@ -1,0 +1,546 @@
+//! Where results are kept: one SQLite file, in which a cell is there whole or not at all.
+//!
+//! | table | a row is |
+//! |---|---|
+//! | `study` | the study: version, seed, folds, stratification, the protocol's text |
+//! | `sets` | a data set: how it was read, checksums of its files |
+//! | `methods` | a method: what was set |
+//! | `cells` | a method on a fold of a set: eleven losses or an error, CPU seconds, peak memory |
+//! | `running` | a cell that is being computed, or was when its run was killed |
+//!
+//! A run holds the right to write from its beginning to its end: it opens the next transaction as
+//! soon as it has closed the last. So a second run is refused, anybody may read, and a run that is
+//! killed leaves neither a lock nor a lock file.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
+
+use super::protocol::Protocol;
+use crate::data::stratify::Balance;
+use crate::error::{Error, Result};
+use crate::loss::Criterion;
+
+/// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
+const APPLICATION: i64 = 0x6c62_6c63;
+/// The layout of the tables.
+const FORMAT: i64 = 1;
+
+/// A method on a fold of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The data set's name.
+    pub dataset: String,
+    /// The method's name.
+    pub method: String,
+    /// The fold, the first being 0.
+    pub fold: usize,
+    /// The losses in the order of [`Criterion::ALL`], or why there are none.
+    pub outcome: Result<[Option<f64>; 11], String>,
+    /// Processor time, with all that is shared with other methods.
+    pub cpu_seconds: f64,
+    /// The most memory that the process had in use meanwhile, in bytes.
+    pub peak_memory: Option<u64>,
+}
+
+impl Cell {
+    /// Its place in the study.
+    pub fn key(&self) -> Key {
+        (self.dataset.clone(), self.method.clone(), self.fold)
+    }
+}
+
+/// Data set, method, fold.
+pub type Key = (String, String, usize);
+
+/// What results must have in common to belong together.
+#[derive(Debug)]
+pub(super) struct Heading {
+    version: String,
+    seed: i64,
+    n_folds: i64,
+    stratify: String,
+    protocol: String,
+    /// Name, how it was read, checksum.
+    sets: Vec<[String; 3]>,
+    /// Name, method, settings.
+    methods: Vec<[String; 3]>,
+}
+
+impl Heading {
+    /// `checksums` are those of the sets that are there.
+    pub(super) fn of(protocol: &Protocol, checksums: &HashMap<usize, String>) -> Heading {
+        let set = |(at, checksum): (&usize, &String)| {
+            let set = &protocol.sets[*at];
+            [set.name.clone(), set.reading.clone(), checksum.clone()]
+        };
+        let method = |method: &super::protocol::MethodSpec| {
+            // Settings always have a JSON form.
+            let settings = serde_json::to_string(&method.settings_for(1)).unwrap_or_default();
+            [method.name.clone(), method.method.to_string(), settings]
+        };
+        let stratify = match protocol.stratify {
+            None => "none",
+            Some(Balance::Labels) => "iterative",
+            Some(Balance::Pairs) => "pairs",
+        };
+        Heading {
+            version: env!("CARGO_PKG_VERSION").into(),
+            seed: protocol.seed.cast_signed(),
+            n_folds: protocol.n_folds as i64,
+            stratify: stratify.into(),
+            protocol: protocol.text.clone(),
+            sets: checksums.iter().map(set).collect(),
+            methods: protocol.methods.iter().map(method).collect(),
+        }
+    }
+}
+
+/// An open file of results.
+pub(super) struct Ledger {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// How long a short wait is: another process may be looking.
+const MOMENT: Duration = Duration::from_millis(500);
+/// How long a run waits for readers, and never loses a cell for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Ledger {
+    /// Opens results to add to them, as nobody else may then; creates them if there are none.
+    pub(super) fn lock(path: &Path) -> Result<Ledger> {
+        let ledger = Ledger::open(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        ledger.run("BEGIN IMMEDIATE")?;
+        if ledger.is_new()? {
+            let losses: Vec<String> =
+                Criterion::ALL.iter().map(|of| format!("{} REAL", of.key())).collect();
+            ledger.run(&format!(
+                "PRAGMA application_id = {APPLICATION};
+                 PRAGMA user_version = {FORMAT};
+                 CREATE TABLE study (version TEXT NOT NULL, seed INTEGER NOT NULL,
+                   folds INTEGER NOT NULL, stratify TEXT NOT NULL, protocol TEXT NOT NULL);
+                 CREATE TABLE sets (name TEXT PRIMARY KEY, reading TEXT NOT NULL,
+                   checksum TEXT NOT NULL);
+                 CREATE TABLE methods (name TEXT PRIMARY KEY, method TEXT NOT NULL,
+                   settings TEXT NOT NULL);
+                 CREATE TABLE cells (dataset TEXT NOT NULL, method TEXT NOT NULL,
+                   fold INTEGER NOT NULL, {}, error TEXT, cpu_seconds REAL NOT NULL,
+                   peak_memory INTEGER, PRIMARY KEY (dataset, method, fold));
+                 CREATE TABLE running (dataset TEXT NOT NULL, method TEXT NOT NULL,
+                   fold INTEGER NOT NULL, PRIMARY KEY (dataset, method, fold));",
+                losses.join(", ")
+            ))?;
+        }
+        ledger.check_kind()?;
+        ledger.run("DELETE FROM running")?;
+        ledger.connection.busy_timeout(PATIENCE).map_err(|error| ledger.refused(error))?;
+        Ok(ledger)
+    }
+
+    /// Opens results to look at them; none if there are none yet.
+    pub(super) fn look(path: &Path) -> Result<Option<Ledger>> {
+        if let Err(error) = path.metadata() {
+            return match error.kind() {
+                io::ErrorKind::NotFound => Ok(None),
+                _ => Err(Error::io(path, error)),
+            };
+        }
+        let ledger = Ledger::open(path, OpenFlags::empty())?;
+        if ledger.is_new()? {
+            return Ok(None);
+        }
+        ledger.check_kind()?;
+        ledger.connection.busy_timeout(PATIENCE).map_err(|error| ledger.refused(error))?;
+        Ok(Some(ledger))
+    }
+
+    // For writing even to look: what a killed run left half-done has to be undone first.
+    fn open(path: &Path, more: OpenFlags) -> Result<Ledger> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
+        connection.busy_timeout(MOMENT).map_err(|error| refused(path, error))?;
+        Ok(Ledger { path: path.into(), connection })
+    }
+
+    /// Nothing was ever written, or nothing whole.
+    fn is_new(&self) -> Result<bool> {
+        self.number("SELECT count(*) FROM sqlite_schema").map(|n| n == 0)
+    }
+
+    fn check_kind(&self) -> Result<()> {
+        if self.number("PRAGMA application_id")? != APPLICATION {
+            return Err(self.wrong("not results of a study", "study run writes them"));
+        }
+        let format = self.number("PRAGMA user_version")?;
+        if format != FORMAT {
+            return Err(self.wrong(
+                format!("results in format {format}, this program reads {FORMAT}"),
+                "use the version of labelchain that wrote them",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What these results are of; none before the first run has said so.
+    pub(super) fn heading(&self) -> Result<Option<Heading>> {
+        let three = |row: &Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+        let sets = self.rows("SELECT name, reading, checksum FROM sets ORDER BY rowid", three)?;
+        let methods =
+            self.rows("SELECT name, method, settings FROM methods ORDER BY rowid", three)?;
+        let study = "SELECT version, seed, folds, stratify, protocol FROM study";
+        let heading = self.rows(study, |row| {
+            Ok(Heading {
+                version: row.get(0)?,
+                seed: row.get(1)?,
+                n_folds: row.get(2)?,
+                stratify: row.get(3)?,
+                protocol: row.get(4)?,
+                sets: Vec::new(),
+                methods: Vec::new(),
+            })
+        })?;
+        Ok(heading.into_iter().next().map(|heading| Heading { sets, methods, ..heading }))
+    }
+
+    /// Refuses what does not belong to these results.
+    pub(super) fn check(&self, new: &Heading) -> Result<()> {
+        const ELSE: &str = "give this study a file of its own with --results, or undo the change";
+        let Some(old) = self.heading()? else { return Ok(()) };
+        for (what, old, new) in [
+            ("seed", old.seed.to_string(), new.seed.to_string()),
+            ("folds", old.n_folds.to_string(), new.n_folds.to_string()),
+            ("stratify", old.stratify.clone(), new.stratify.clone()),
+        ] {
+            if old != new {
+                let problem = format!("results of another protocol: {what} was {old} and is {new}");
+                return Err(self.wrong(problem, ELSE));
+            }
+        }
+        for ([name, old_method, old], [_, method, settings]) in pairs(&old.methods, &new.methods) {
+            if old_method != method {
+                let problem = format!(
+                    "results of another protocol: {name:?} was {old_method} and is {method}"
+                );
+                return Err(self.wrong(problem, ELSE));
+            }
+            if let Some((what, old, new)) = first_difference(old, settings) {
+                let problem = format!(
+                    "results of another protocol: {what} of {name:?} was {old} and is {new}"
+                );
+                return Err(self.wrong(problem, ELSE));
+            }
+        }
+        for ([name, old_reading, old], [_, reading, checksum]) in pairs(&old.sets, &new.sets) {
+            if old_reading != reading {
+                let of = |reading: &str| match reading {
+                    "" => "as it is".into(),
+                    reading => format!("with {reading}"),
+                };
+                let problem = format!(
+                    "results of another protocol: set {name:?} was read {} and is read {}",
+                    of(old_reading),
+                    of(reading)
+                );
+                return Err(self.wrong(problem, ELSE));
+            }
+            if old != checksum {
+                let problem = format!("the data of set {name:?} changed since the study began");
+                return Err(self
+                    .wrong(problem, "put the old file back, or name the new one as another set"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what more these results are of, and refuses what does not belong to them.
+    pub(super) fn join(&self, new: &Heading) -> Result<()> {
+        self.check(new)?;
+        match self.heading()? {
+            Some(old) if old.version != new.version => {
+                return Err(self.wrong(
+                    format!("results of labelchain {}, this is {}", old.version, new.version),
+                    "numbers of two versions do not mix: use that version, or another --results",
+                ));
+            }
+            Some(_) => self.execute("UPDATE study SET protocol = ?", params![new.protocol])?,
+            None => self.execute(
+                "INSERT INTO study VALUES (?, ?, ?, ?, ?)",
+                params![new.version, new.seed, new.n_folds, new.stratify, new.protocol],
+            )?,
+        }
+        for row in &new.sets {
+            self.execute("INSERT OR IGNORE INTO sets VALUES (?, ?, ?)", params_from_iter(row))?;
+        }
+        for row in &new.methods {
+            self.execute("INSERT OR IGNORE INTO methods VALUES (?, ?, ?)", params_from_iter(row))?;
+        }
+        Ok(())
+    }
+
+    /// All cells there are.
+    pub(super) fn cells(&self) -> Result<Vec<Cell>> {
+        let losses: Vec<&str> = Criterion::ALL.iter().map(|of| of.key()).collect();
+        let query = format!(
+            "SELECT dataset, method, fold, error, cpu_seconds, peak_memory, {}
+             FROM cells ORDER BY dataset, method, fold",
+            losses.join(", ")
+        );
+        self.rows(&query, |row| {
+            let mut losses = [None; 11];
+            for (at, loss) in losses.iter_mut().enumerate() {
+                *loss = row.get(6 + at)?;
+            }
+            Ok(Cell {
+                dataset: row.get(0)?,
+                method: row.get(1)?,
+                fold: row.get(2)?,
+                outcome: row.get::<_, Option<String>>(3)?.map_or(Ok(losses), Err),
+                cpu_seconds: row.get(4)?,
+                peak_memory: row.get(5)?,
+            })
+        })
+    }
+
+    /// The cells being computed, if a run is at work.
+    pub(super) fn running(&self) -> Result<Vec<Key>> {
+        let patience =
+            |time| self.connection.busy_timeout(time).map_err(|error| self.refused(error));
+        patience(Duration::ZERO)?;
+        let nobody_writes = self.connection.execute_batch("BEGIN IMMEDIATE").is_ok();
+        patience(PATIENCE)?;
+        if nobody_writes {
+            self.run("ROLLBACK")?;
+            return Ok(Vec::new());
+        }
+        let of = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        self.rows("SELECT dataset, method, fold FROM running", of)
+    }
+
+    /// Notes that cells are being computed.
+    pub(super) fn start(&self, keys: &[Key]) -> Result<()> {
+        for key in keys {
+            let row = params![key.0, key.1, key.2];
+            self.execute("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a cell over an earlier one of the same place.
+    pub(super) fn write(&self, cell: &Cell) -> Result<()> {
+        let (losses, error) = match &cell.outcome {
+            Ok(losses) => (*losses, None),
+            Err(error) => ([None; 11], Some(error)),
+        };
+        let columns: Vec<&str> = Criterion::ALL.iter().map(|of| of.key()).collect();
+        let or_null = |number: Option<f64>| number.map_or(Value::Null, Value::Real);
+        let key: [Value; 3] =
+            [cell.dataset.clone().into(), cell.method.clone().into(), (cell.fold as i64).into()];
+        let rest = [
+            error.map_or(Value::Null, |error| error.clone().into()),
+            cell.cpu_seconds.into(),
+            cell.peak_memory.map_or(Value::Null, |bytes| (bytes as i64).into()),
+        ];
+        let values: Vec<Value> =
+            key.iter().cloned().chain(losses.map(or_null)).chain(rest).collect();
+        let query = format!(
+            "INSERT OR REPLACE INTO cells
+             (dataset, method, fold, {}, error, cpu_seconds, peak_memory) VALUES ({})",
+            columns.join(", "),
+            vec!["?"; values.len()].join(", ")
+        );
+        self.execute(&query, params_from_iter(values))?;
+        let done = "DELETE FROM running WHERE dataset = ? AND method = ? AND fold = ?";
+        self.execute(done, params_from_iter(key))
+    }
+
+    /// Makes everything written so far last, and keeps the right to write.
+    pub(super) fn commit(&self) -> Result<()> {
+        self.run("COMMIT; BEGIN IMMEDIATE")
+    }
+
+    /// Gives up the right to write.
+    pub(super) fn close(self) -> Result<()> {
+        self.run("COMMIT")
+    }
+
+    pub(super) fn wrong(&self, problem: impl Into<String>, remedy: &'static str) -> Error {
+        Error::Results { path: self.path.clone(), problem: problem.into(), remedy }
+    }
+
+    fn refused(&self, error: rusqlite::Error) -> Error {
+        refused(&self.path, error)
+    }
+
+    fn run(&self, statements: &str) -> Result<()> {
+        self.connection.execute_batch(statements).map_err(|error| self.refused(error))
+    }
+
+    fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<()> {
+        let prepared = self.connection.prepare_cached(statement);
+        prepared
+            .and_then(|mut prepared| prepared.execute(values))
+            .map(|_| ())
+            .map_err(|error| self.refused(error))
+    }
+
+    fn number(&self, query: &str) -> Result<i64> {
+        self.connection.query_row(query, [], |row| row.get(0)).map_err(|error| self.refused(error))
+    }
+
+    fn rows<T>(&self, query: &str, of: impl Fn(&Row) -> rusqlite::Result<T>) -> Result<Vec<T>> {
+        let read = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.connection.prepare(query)?;
+            statement.query_map([], |row| of(row))?.collect()
+        };
+        read().map_err(|error| self.refused(error))
+    }
+}
+
+/// Rows of one name in both.
+fn pairs<'r>(
+    old: &'r [[String; 3]],
+    new: &'r [[String; 3]],
+) -> impl Iterator<Item = (&'r [String; 3], &'r [String; 3])> {
+    new.iter().filter_map(|new| Some((old.iter().find(|old| old[0] == new[0])?, new)))
+}
+
+/// The first setting in which two differ: its name and both values.
+fn first_difference(old: &str, new: &str) -> Option<(String, String, String)> {
+    if old == new {
+        return None;
+    }
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    let (old, new) = (leaves("settings", parse(old)), leaves("settings", parse(new)));
+    let value = |of: &[(String, String)], name: &str| {
+        of.iter()
+            .find(|(known, _)| known == name)
+            .map_or("not set".into(), |(_, value)| value.clone())
+    };
+    let mut names = new.iter().chain(&old).map(|(name, _)| name);
+    let name = names.find(|name| value(&old, name) != value(&new, name))?;
+    Some((name.clone(), value(&old, name), value(&new, name)))
+}
+
+/// Every value in a JSON object, by its own name.
+fn leaves(name: &str, value: serde_json::Value) -> Vec<(String, String)> {
+    match value {
+        serde_json::Value::Object(entries) => {
+            entries.into_iter().flat_map(|(name, value)| leaves(&name, value)).collect()
+        }
+        serde_json::Value::Null => vec![(name.into(), "auto or none".into())],
+        value => vec![(name.into(), value.to_string())],
+    }
+}
+
+fn refused(path: &Path, error: rusqlite::Error) -> Error {
+    let wrong = |problem: &str, remedy| Error::Results {
+        path: path.into(),
+        problem: problem.into(),
+        remedy,
+    };
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::Locked { path: path.into() }
+        }
+        Some(ErrorCode::DiskFull) => Error::io(path, io::ErrorKind::StorageFull.into()),
+        Some(ErrorCode::ReadOnly) => Error::io(path, io::ErrorKind::PermissionDenied.into()),
+        Some(ErrorCode::NotADatabase) => wrong("not results of a study", "study run writes them"),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch) => {
+            wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
+        }
+        Some(_) => Error::io(path, io::Error::other(error)),
+        // Not SQLite's, but about what stands in the file.
+        None => {
+            wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protocol() -> Protocol {
+        let text = "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\"]\n";
+        Protocol::parse("p.toml".as_ref(), text, None).unwrap()
+    }
+
+    fn cell(fold: usize, outcome: Result<[Option<f64>; 11], String>) -> Cell {
+        Cell {
+            dataset: "a".into(),
+            method: "ecc-nb".into(),
+            fold,
+            outcome,
+            cpu_seconds: 0.5,
+            peak_memory: Some(1 << 40),
+        }
+    }
+
+    #[test]
+    fn cells_read_back_to_the_bit() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let mut losses = [Some(1.0 / 3.0); 11];
+        losses[3] = None;
+        losses[4] = Some(f64::MIN_POSITIVE);
+        let cells = [cell(0, Ok(losses)), cell(1, Err("too few rows".into()))];
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+        cells.iter().for_each(|cell| ledger.write(cell).unwrap());
+        ledger.close().unwrap();
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap(), cells);
+    }
+
+    #[test]
+    fn what_was_not_committed_is_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.write(&cell(0, Ok([None; 11]))).unwrap();
+        ledger.commit().unwrap();
+        ledger.write(&cell(1, Ok([None; 11]))).unwrap();
+        drop(ledger);
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_full_disk_loses_nothing_that_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.write(&cell(0, Ok([None; 11]))).unwrap();
+        ledger.commit().unwrap();
+        // SQLite's own limit gives what a full disk gives.
+        let pages = ledger.number("PRAGMA page_count").unwrap();
+        ledger.number(&format!("PRAGMA max_page_count = {pages}")).unwrap();
+        let error = ledger.write(&cell(1, Err("x".repeat(1 << 16)))).unwrap_err();
+        assert!(
+            matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull),
+            "{error}"
+        );
+        drop(ledger);
+        assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn results_of_another_version_are_not_added_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        let heading = Heading::of(&protocol(), &HashMap::new());
+        let old = Heading { version: "0.0.9".into(), ..heading };
+        ledger.join(&old).unwrap();
+        let error = ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap_err();
+        let version = env!("CARGO_PKG_VERSION");
+        let problem = format!("results of labelchain 0.0.9, this is {version}");
+        assert_eq!(error.to_string(), format!("{}: {problem}", path.display()));
+        // To look at them is another matter.
+        ledger.check(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+    }
+}

@@ -1,0 +1,598 @@
+//! What is to be compared with what: the file that a study follows.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::document::{Document, scalar};
+use super::settings::{Draft, SETTINGS, from_1};
+use crate::chain::Order;
+use crate::data::split::{Folds, folds};
+use crate::data::stratify::{Balance, equal_shares, stratify};
+use crate::data::{
+    Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, nearest, stem,
+};
+use crate::error::{Error, Result};
+use crate::experiment::{Method, Settings, StrategyName};
+use crate::seed::Seed;
+
+/// Data sets, methods, folds and a seed.
+///
+/// ```
+/// use labelchain::study::Protocol;
+///
+/// let text = r#"
+///     folds = 5
+///     sets = ["emotions.arff.gz", { file = "wq.arff.gz", binarize = ">0" }]
+///     methods = ["dynamic-nb", { method = "ecc-nb", name = "small", members = 5 }]
+///
+///     [settings]
+///     likelihood = "weka"
+/// "#;
+/// let protocol = Protocol::parse("p.toml".as_ref(), text, None)?;
+/// assert_eq!(protocol.sets[1].name, "wq");
+/// assert_eq!(protocol.methods[1].settings.sampling.n_members, 5);
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Protocol {
+    /// As it was written.
+    pub text: String,
+    /// Of folds and of everything drawn in them.
+    pub seed: u64,
+    /// How many folds.
+    pub n_folds: usize,
+    /// Whether labels are spread evenly over the folds, and how.
+    pub stratify: Option<Balance>,
+    /// The data sets.
+    pub sets: Vec<SetSpec>,
+    /// The methods.
+    pub methods: Vec<MethodSpec>,
+}
+
+/// A data set and how to read it.
+#[derive(Clone, Debug)]
+pub struct SetSpec {
+    /// Its name in results.
+    pub name: String,
+    /// The data file.
+    pub path: PathBuf,
+    /// How it is read.
+    pub options: ReadOptions,
+    /// What the protocol says about reading, in one form.
+    pub(super) reading: String,
+}
+
+/// A method and what is set about it.
+#[derive(Clone, Debug)]
+pub struct MethodSpec {
+    /// Its name in results.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    /// What is set, but for the order.
+    pub settings: Settings,
+    has_natural_order: bool,
+}
+
+impl MethodSpec {
+    /// What is set, for labels as many as this.
+    pub(super) fn settings_for(&self, n_labels: usize) -> Settings {
+        let order = self.has_natural_order.then(|| Order::natural(n_labels));
+        Settings { order, ..self.settings.clone() }
+    }
+}
+
+const KEYS: [&str; 7] = ["seed", "folds", "stratify", "data", "sets", "methods", "settings"];
+
+impl Protocol {
+    /// Reads a protocol. Data files are looked for in `data`; else where the protocol says, seen
+    /// from its own directory.
+    pub fn read(path: &Path, data: Option<&Path>) -> Result<Protocol> {
+        let text = fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        Protocol::parse(path, &text, data)
+    }
+
+    /// Reads text that stands in memory as if it were the file `path`.
+    pub fn parse(path: &Path, text: &str, data: Option<&Path>) -> Result<Protocol> {
+        let document = Document { path, text };
+        let table = document.table()?;
+        let reader = Reader { document, table: &table };
+        reader.only(&KEYS, "a key of a protocol")?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let directory = match data {
+            Some(data) => data.to_path_buf(),
+            None => beside.join(reader.text("data")?.unwrap_or_default()),
+        };
+        let seed = reader.parsed("seed", "a whole number from 0", |text| text.parse().ok())?;
+        let n_folds = reader
+            .parsed("folds", "a whole number from 2", |text| from_1(text).filter(|&n| n >= 2))?;
+        let stratify = reader.parsed(
+            "stratify",
+            "\"none\", \"iterative\" or \"pairs\"",
+            |text| match text {
+                "none" => Some(None),
+                "iterative" => Some(Some(Balance::Labels)),
+                "pairs" => Some(Some(Balance::Pairs)),
+                _ => None,
+            },
+        )?;
+        let mut draft = Draft::default();
+        if let Some(settings) = table.get("settings") {
+            let of_all = reader.inner(settings, "a table of settings")?;
+            of_all.only(&SETTINGS.map(|(name, ..)| name), "a setting")?;
+            of_all.settings(&mut draft)?;
+        }
+        let sets = reader.list("sets", "a data set", |value| {
+            reader.set(value, &directory).map(|set| (set.name.clone(), set))
+        })?;
+        let methods = reader.list("methods", "a method", |value| {
+            reader.method(value, draft.clone()).map(|method| (method.name.clone(), method))
+        })?;
+        reader.mistyped(&sets)?;
+        Ok(Protocol {
+            text: text.into(),
+            seed: seed.unwrap_or(1),
+            n_folds: n_folds.unwrap_or(10),
+            stratify: stratify.unwrap_or(None),
+            sets,
+            methods,
+        })
+    }
+
+    pub(super) fn seed(&self) -> Seed {
+        Seed::new(self.seed)
+    }
+
+    /// Cuts a data set as `evaluate` does.
+    pub(super) fn folds(&self, data: &Dataset) -> Result<Folds> {
+        match self.stratify {
+            None => folds(data.n_rows(), self.n_folds, self.seed()),
+            Some(balance) => {
+                stratify(data.labels(), &equal_shares(self.n_folds), balance, None, self.seed())
+            }
+        }
+    }
+}
+
+/// A table of the document.
+#[derive(Clone, Copy)]
+struct Reader<'d> {
+    document: Document<'d>,
+    table: &'d DeTable<'d>,
+}
+
+impl<'d> Reader<'d> {
+    fn inner(&self, value: &'d Spanned<DeValue<'d>>, expected: &str) -> Result<Reader<'d>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(Reader { table, ..*self }),
+            _ => Err(self.document.not(expected, value)),
+        }
+    }
+
+    /// Refuses keys that nobody would read.
+    fn only(&self, known: &[&str], expected: &str) -> Result<()> {
+        let known: Vec<String> = known.iter().map(|&name| name.into()).collect();
+        match self.table.keys().find(|key| !known.iter().any(|name| name == key.get_ref())) {
+            Some(key) => Err(self.document.unknown(key.span(), expected, key.get_ref(), &known)),
+            None => Ok(()),
+        }
+    }
+
+    /// A value that `parse` accepts, if there is one under this key.
+    fn parsed<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        match scalar(value).and_then(|text| parse(&text)) {
+            Some(parsed) => Ok(Some(parsed)),
+            None => Err(self.document.not(expected, value)),
+        }
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>> {
+        match self.table.get(key).map(|value| (value, value.get_ref().as_str())) {
+            None => Ok(None),
+            Some((_, Some(text))) if !text.is_empty() => Ok(Some(text.into())),
+            Some((value, _)) => Err(self.document.not("text in quotes", value)),
+        }
+    }
+
+    /// At least one item, no two of one name.
+    fn list<T>(
+        &self,
+        key: &str,
+        what: &str,
+        read: impl Fn(&'d Spanned<DeValue<'d>>) -> Result<(String, T)>,
+    ) -> Result<Vec<T>> {
+        let document = &self.document;
+        let Some(value) = self.table.get(key) else {
+            let found = "the end of the file";
+            let end = document.text.len();
+            return Err(document.fault(end..end, format!("a list {key} = […]"), found, None));
+        };
+        let items = match value.get_ref() {
+            DeValue::Array(items) if !items.is_empty() => items,
+            _ => return Err(document.not(&format!("a list with at least {what}"), value)),
+        };
+        let mut first: HashMap<String, u64> = HashMap::new();
+        let read = |item: &'d Spanned<DeValue<'d>>| {
+            let (name, read) = read(item)?;
+            let line = document.line(item.span().start);
+            if let Some(first) = first.insert(name.clone(), line) {
+                return Err(document.fault(
+                    item.span(),
+                    format!("{what} with a name of its own"),
+                    format!("{name:?}, which is also in line {first}"),
+                    Some("name = \"…\" gives it another".into()),
+                ));
+            }
+            Ok(read)
+        };
+        items.iter().map(read).collect()
+    }
+
+    fn settings(&self, draft: &mut Draft) -> Result<()> {
+        for (name, expected, set) in SETTINGS {
+            self.parsed(name, expected, |text| set(draft, text))?;
+        }
+        Ok(())
+    }
+
+    /// A method's name, or a table with the key `method`.
+    fn method(&self, value: &'d Spanned<DeValue<'d>>, mut draft: Draft) -> Result<MethodSpec> {
+        const EXPECTED: &str = "a method";
+        let document = &self.document;
+        let parse = |value: &Spanned<DeValue>| {
+            let text = value.get_ref().as_str().ok_or_else(|| document.not(EXPECTED, value))?;
+            text.parse::<Method>()
+                .map_err(|_| document.unknown(value.span(), EXPECTED, text, &method_names()))
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            let method = parse(value)?;
+            return self.spec(value, method.to_string(), method, &draft);
+        };
+        let reader = Reader { table, ..*self };
+        let known: Vec<&str> =
+            ["method", "name"].into_iter().chain(SETTINGS.map(|(name, ..)| name)).collect();
+        reader.only(&known, "a setting")?;
+        let Some(named) = table.get("method") else {
+            return Err(document.fault(value.span(), "method = \"…\" in the table", "none", None));
+        };
+        let method = parse(named)?;
+        reader.settings(&mut draft)?;
+        let name = reader.text("name")?.unwrap_or_else(|| method.to_string());
+        self.spec(value, name, method, &draft)
+    }
+
+    fn spec(
+        &self,
+        value: &Spanned<DeValue>,
+        name: String,
+        method: Method,
+        draft: &Draft,
+    ) -> Result<MethodSpec> {
+        let settings = draft.settings();
+        if method.strategy == StrategyName::Dynamic && settings.sampling.fit_share == 1.0 {
+            let expected = "a fit-share below 1 for a method that validates";
+            return Err(self.document.fault(value.span(), expected, "1", None));
+        }
+        Ok(MethodSpec { name, method, settings, has_natural_order: draft.has_natural_order })
+    }
+
+    /// A data file's name, or a table with the key `file`.
+    fn set(&self, value: &'d Spanned<DeValue<'d>>, directory: &Path) -> Result<SetSpec> {
+        let document = &self.document;
+        let DeValue::Table(table) = value.get_ref() else {
+            let Some(file) = value.get_ref().as_str() else {
+                return Err(document.not("the name of a data file", value));
+            };
+            return Ok(SetSpec {
+                name: stem(Path::new(file)),
+                path: directory.join(file),
+                options: ReadOptions::default(),
+                reading: String::new(),
+            });
+        };
+        let reader = Reader { table, ..*self };
+        reader.only(&SET_KEYS, "a key of a data set")?;
+        let Some(file) = reader.text("file")? else {
+            return Err(document.fault(value.span(), "file = \"…\" in the table", "none", None));
+        };
+        let options = reader.reading(directory)?;
+        // In one order and one spelling, so that results can tell whether it was read differently.
+        let mut reading: Vec<String> = table
+            .iter()
+            .filter(|(key, _)| !["file", "name"].contains(&key.get_ref().as_ref()))
+            .map(|(key, value)| format!("{} = {}", key.get_ref(), written(value)))
+            .collect();
+        reading.sort();
+        Ok(SetSpec {
+            name: reader.text("name")?.unwrap_or_else(|| stem(Path::new(&file))),
+            path: directory.join(file),
+            options,
+            reading: reading.join(", "),
+        })
+    }
+
+    fn reading(&self, directory: &Path) -> Result<ReadOptions> {
+        let defaults = ReadOptions::default();
+        let threshold = |text: &str| text.parse::<Threshold>().ok();
+        Ok(ReadOptions {
+            labels: self.labels(directory)?,
+            binarize: self.parsed("binarize", "a comparison such as \">0\"", threshold)?,
+            missing_labels: self
+                .parsed("missing-labels", "\"refuse\" or \"irrelevant\"", |text| match text {
+                    "refuse" => Some(MissingLabels::Refuse),
+                    "irrelevant" => Some(MissingLabels::Irrelevant),
+                    _ => None,
+                })?
+                .unwrap_or(defaults.missing_labels),
+            encoding: self
+                .parsed("encoding", "\"utf8\" or \"latin1\"", |text| match text {
+                    "utf8" => Some(Encoding::Utf8),
+                    "latin1" => Some(Encoding::Latin1),
+                    _ => None,
+                })?
+                .unwrap_or(defaults.encoding),
+            dedupe: self
+                .parsed("dedupe", "true or false", |text| text.parse().ok())?
+                .unwrap_or(defaults.dedupe),
+            n_features: self.parsed("features", "a whole number from 1", from_1)?,
+            max_memory: defaults.max_memory,
+        })
+    }
+
+    fn labels(&self, directory: &Path) -> Result<LabelChoice> {
+        let ways: Vec<_> = WAYS.iter().filter_map(|&way| self.table.get_key_value(way)).collect();
+        let [(way, value)] = ways[..] else {
+            return match ways.get(1) {
+                None => Ok(LabelChoice::Detect),
+                Some((second, _)) => Err(self.document.fault(
+                    second.span(),
+                    "one way of saying which columns are labels",
+                    "another",
+                    None,
+                )),
+            };
+        };
+        let count = || self.parsed(way.get_ref(), "a whole number from 1", from_1);
+        Ok(match way.get_ref().as_ref() {
+            "labels-first" => LabelChoice::First(count()?.unwrap_or_default()),
+            "labels-last" => LabelChoice::Last(count()?.unwrap_or_default()),
+            "labels-xml" => {
+                LabelChoice::Xml(directory.join(self.text("labels-xml")?.unwrap_or_default()))
+            }
+            "tags" => LabelChoice::Tags {
+                column: self.text("tags")?.unwrap_or_default(),
+                separator: self.text("tag-separator")?.unwrap_or_else(|| ";".into()),
+            },
+            _ => {
+                const EXPECTED: &str = "a list of label names";
+                let DeValue::Array(names) = value.get_ref() else {
+                    return Err(self.document.not(EXPECTED, value));
+                };
+                let name = |name: &Spanned<DeValue>| match name.get_ref().as_str() {
+                    Some(text) => Ok(text.to_string()),
+                    None => Err(self.document.not("a label's name", name)),
+                };
+                LabelChoice::Named(names.iter().map(name).collect::<Result<_>>()?)
+            }
+        })
+    }
+
+    /// A file that is not there may come later. One whose name is nearly that of a file there,
+    /// which no other set uses, is a slip of the pen.
+    fn mistyped(&self, sets: &[SetSpec]) -> Result<()> {
+        let Some(DeValue::Array(items)) = self.table.get("sets").map(Spanned::get_ref) else {
+            return Ok(());
+        };
+        for (set, item) in sets.iter().zip(items) {
+            if set.path.exists() {
+                continue;
+            }
+            let directory = set.path.parent().unwrap_or(Path::new(""));
+            let files = directory.read_dir().into_iter().flatten().flatten();
+            let unused = files
+                .map(|file| file.path())
+                .filter(|path| !sets.iter().any(|other| other.path == *path))
+                .filter(|path| path.extension() == set.path.extension());
+            let stems: Vec<String> = unused.map(|path| stem(&path)).collect();
+            if let Some(near) = nearest(&stem(&set.path), &stems) {
+                let found = format!("{:?}, which is not there", set.path.display().to_string());
+                let help = Some(format!("did you mean {near:?}?"));
+                return Err(self.document.fault(item.span(), "a data file", found, help));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ways of saying which columns are labels.
+const WAYS: [&str; 5] = ["labels", "labels-first", "labels-last", "labels-xml", "tags"];
+
+const SET_KEYS: [&str; 13] = [
+    "file",
+    "name",
+    "labels",
+    "labels-first",
+    "labels-last",
+    "labels-xml",
+    "tags",
+    "tag-separator",
+    "binarize",
+    "missing-labels",
+    "encoding",
+    "dedupe",
+    "features",
+];
+
+/// A value in one spelling.
+fn written(value: &Spanned<DeValue>) -> String {
+    match value.get_ref() {
+        DeValue::Array(items) => items.iter().map(written).collect::<Vec<_>>().join(","),
+        _ => scalar(value).unwrap_or_default().into_owned(),
+    }
+}
+
+/// Every method there is.
+fn method_names() -> Vec<String> {
+    let strategies = ["dynamic", "ecc", "br", "oocc", "ga", "ga-br"];
+    let bases = ["nb", "knn", "j48", "svm"];
+    let names = strategies
+        .iter()
+        .flat_map(|strategy| bases.iter().map(move |base| format!("{strategy}-{base}")));
+    names.filter(|name| name.parse::<Method>().is_ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Protocol> {
+        Protocol::parse("p.toml".as_ref(), text, None)
+    }
+
+    const LISTS: &str = "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\"]\n";
+
+    #[test]
+    fn what_is_not_said_is_the_papers() {
+        let protocol = parsed(LISTS).unwrap();
+        assert_eq!((protocol.seed, protocol.n_folds, protocol.stratify), (1, 10, None));
+        assert_eq!(protocol.sets[0].name, "a");
+        assert_eq!(protocol.methods[0].settings, Settings::default());
+    }
+
+    #[test]
+    fn a_methods_own_settings_go_over_the_studys() {
+        let protocol = parsed(
+            "sets = [\"a.csv\"]\n\
+             methods = [\"ecc-nb\", { method = \"br-nb\", members = 7, order = \"natural\" }]\n\
+             settings = { members = 3, decay = 2.5, max-imbalance = \"none\" }\n",
+        );
+        let methods = protocol.unwrap().methods;
+        let members = |at: usize| methods[at].settings.sampling.n_members;
+        assert_eq!((members(0), members(1)), (3, 7));
+        assert_eq!(methods[1].settings.decay, Some(2.5));
+        assert_eq!(methods[1].settings.max_imbalance, None);
+        assert_eq!(methods[0].settings_for(2).order, None);
+        assert_eq!(methods[1].settings_for(2).order, Some(Order::natural(2)));
+    }
+
+    #[test]
+    fn data_is_looked_for_beside_the_protocol_unless_told_otherwise() {
+        let text = format!("data = \"sets\"\n{LISTS}");
+        let of = |data: Option<&Path>| {
+            Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap().sets[0].path.clone()
+        };
+        assert_eq!(of(None), Path::new("here/sets/a.csv"));
+        assert_eq!(of(Some("/there".as_ref())), Path::new("/there/a.csv"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_the_nearest_name() {
+        for (text, message, help) in [
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\",\n  \"dynamc-nb\"]\n".into(),
+                "line 3, column 3: expected a method, found \"dynamc-nb\"",
+                Some("did you mean \"dynamic-nb\"?"),
+            ),
+            (
+                format!("{LISTS}fold = 3\n"),
+                "line 3, column 1: expected a key of a protocol, found \"fold\"",
+                Some("did you mean \"folds\"?"),
+            ),
+            (
+                format!("{LISTS}[settings]\nmember = 3\n"),
+                "line 4, column 1: expected a setting, found \"member\"",
+                Some("did you mean \"members\"?"),
+            ),
+            (
+                format!("{LISTS}[settings]\nsample = 1.5\n"),
+                "line 4, column 10: expected a share above 0 and up to 1, found 1.5",
+                None,
+            ),
+            (
+                format!("{LISTS}folds = 1\n"),
+                "line 3, column 9: expected a whole number from 2, found 1",
+                None,
+            ),
+            (
+                "sets = [{ file = \"é.csv\", binarise = \">0\" }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 27: expected a key of a data set, found \"binarise\"",
+                Some("did you mean \"binarize\"?"),
+            ),
+            (
+                "sets = [\"a.csv\",\n\"b/a.arff\"]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 2, column 1: expected a data set with a name of its own, found \"a\", which \
+                 is also in line 1",
+                Some("name = \"…\" gives it another"),
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\", { method = \"ecc-nb\", members = 3 }]\n"
+                    .into(),
+                "line 2, column 22: expected a method with a name of its own, found \"ecc-nb\", \
+                 which is also in line 2",
+                Some("name = \"…\" gives it another"),
+            ),
+            (
+                "sets = [{ file = \"a.csv\", labels-last = 2, tags = \"t\" }]\nmethods = [\"ecc-nb\"]"
+                    .into(),
+                "line 1, column 44: expected one way of saying which columns are labels, found \
+                 another",
+                None,
+            ),
+            (
+                "methods = [\"ecc-nb\"]\nsets = []\n".into(),
+                "line 2, column 8: expected a list with at least a data set, found a list",
+                None,
+            ),
+            (
+                "methods = [\"ecc-nb\"]\n".into(),
+                "line 2, column 1: expected a list sets = […], found the end of the file",
+                None,
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [{ members = 3 }]\n".into(),
+                "line 2, column 12: expected method = \"…\" in the table, found none",
+                None,
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [{ method = \"dynamic-nb\", fit-share = 1 }]\n".into(),
+                "line 2, column 12: expected a fit-share below 1 for a method that validates, \
+                 found 1",
+                None,
+            ),
+            (
+                format!("{LISTS}folds = = 3\n"),
+                "line 3, column 9: expected a file in TOML, found extra `=`, expected nothing",
+                None,
+            ),
+        ] {
+            let error = parsed(&text).unwrap_err();
+            assert_eq!(error.to_string(), format!("p.toml, {message}"));
+            assert_eq!(error.help().as_deref(), help, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_but_nearly_is_a_slip() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("yeast.csv"), "").unwrap();
+        let parse = |sets: &str| {
+            let text = format!("sets = [{sets}]\nmethods = [\"ecc-nb\"]\n");
+            Protocol::parse("p.toml".as_ref(), &text, Some(directory.path()))
+        };
+        let error = parse("\"yaest.csv\"").unwrap_err();
+        assert_eq!(error.help().as_deref(), Some("did you mean \"yeast\"?"));
+        // Another set is that file; and nothing is near the other.
+        parse("\"yaest.csv\", \"yeast.csv\"").unwrap();
+        parse("\"flags.csv\"").unwrap();
+    }
+}

@@ -1,0 +1,213 @@
+//! Computes what is left of a study, and keeps each cell as soon as it is done.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use super::checksum::checksum;
+use super::ledger::{Cell, Heading, Key, Ledger};
+use super::pace::Pace;
+use super::part::{Only, Shard};
+use super::protocol::Protocol;
+use super::work::{Message, Unit, Work};
+use crate::error::{Error, Result};
+
+/// How to run a study.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Folds computed side by side, each by its share of the threads; as many as there are cores
+    /// if none.
+    pub jobs: Option<NonZero<usize>>,
+    /// Which part of the study.
+    pub shard: Shard,
+    /// Which cells of it.
+    pub only: Only,
+    /// Bytes after which reading a data set is refused.
+    pub max_memory: u64,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Cells done in this run.
+    pub n_done: usize,
+    /// Cells that failed in this run.
+    pub n_failed: usize,
+    /// Cells that were to be computed in this run.
+    pub n_cells: usize,
+    /// An estimate; none before the first fold is done.
+    pub seconds_left: Option<f64>,
+    /// What was begun or done last.
+    pub latest: Option<Key>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Cells done.
+    pub n_done: usize,
+    /// Cells that failed.
+    pub n_failed: usize,
+    /// Cells that were done before.
+    pub n_kept: usize,
+    /// Sets whose data files are not there, and which are not done.
+    pub missing: Vec<String>,
+    /// Whether it was told to stop.
+    pub is_interrupted: bool,
+}
+
+/// Computes what is left of a study. Cells done are kept; cells that failed are tried again.
+///
+/// Once `cancel` is true it returns at once: what is being computed is given up, and its threads
+/// end at their next pause.
+pub fn run(
+    protocol: &Protocol,
+    results: &Path,
+    options: &RunOptions,
+    progress: &mut dyn FnMut(&Progress),
+    cancel: &AtomicBool,
+) -> Result<Summary> {
+    options.only.check(protocol)?;
+    let mut checksums = HashMap::new();
+    for (at, set) in protocol.sets.iter().enumerate() {
+        if let Some(checksum) = checksum(set)? {
+            checksums.insert(at, checksum);
+        }
+    }
+    let ledger = Ledger::lock(results)?;
+    ledger.join(&Heading::of(protocol, &checksums))?;
+    ledger.commit()?;
+    let done: HashSet<Key> =
+        ledger.cells()?.iter().filter(|cell| cell.outcome.is_ok()).map(Cell::key).collect();
+    let (units, summary) = plan(protocol, options, &checksums, &done);
+
+    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let n_jobs = options.jobs.map_or(n_cores, NonZero::get).min(units.len()).max(1);
+    let sizes = protocol.sets.iter().enumerate().map(|(at, set)| {
+        let n_bytes = set.path.metadata().map_or(0, |file| file.len());
+        (n_bytes, units.iter().filter(|unit| unit.set == at).count())
+    });
+    let mut scribe = Scribe {
+        pace: Pace::new(sizes),
+        n_jobs,
+        told: Progress {
+            n_done: 0,
+            n_failed: 0,
+            n_cells: units.iter().map(|unit| unit.methods.len()).sum(),
+            seconds_left: None,
+            latest: None,
+        },
+        ledger,
+    };
+    let work = Arc::new(Work::new(protocol, options.max_memory, units));
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..n_jobs {
+        let (work, sender) = (Arc::clone(&work), sender.clone());
+        let worker = move || work.until_over((n_cores / n_jobs).max(1), &sender);
+        thread::Builder::new().spawn(worker).map_err(|error| Error::io(results, error))?;
+    }
+    drop(sender);
+    let is_interrupted = scribe.listen(&receiver, progress, cancel);
+    work.end();
+    let is_interrupted = is_interrupted?;
+    scribe.ledger.close()?;
+    let Progress { n_done, n_failed, .. } = scribe.told;
+    Ok(Summary { n_done, n_failed, is_interrupted, ..summary })
+}
+
+/// Writes down what workers report.
+struct Scribe {
+    ledger: Ledger,
+    pace: Pace,
+    n_jobs: usize,
+    told: Progress,
+}
+
+impl Scribe {
+    /// Until the workers are done, or until told to stop, which is then true.
+    fn listen(
+        &mut self,
+        receiver: &Receiver<Message>,
+        progress: &mut dyn FnMut(&Progress),
+        cancel: &AtomicBool,
+    ) -> Result<bool> {
+        const TICK: Duration = Duration::from_millis(50);
+        progress(&self.told);
+        while !cancel.load(Ordering::Relaxed) {
+            match receiver.recv_timeout(TICK) {
+                Ok(first) => {
+                    self.note(first)?;
+                    // Whatever else has arrived shares the transaction.
+                    receiver.try_iter().try_for_each(|message| self.note(message))?;
+                    self.ledger.commit()?;
+                    progress(&self.told);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn note(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Begun(keys) => {
+                self.ledger.start(&keys)?;
+                self.told.latest = keys.into_iter().next();
+            }
+            Message::Done(cell) => {
+                self.ledger.write(&cell)?;
+                match cell.outcome {
+                    Ok(_) => self.told.n_done += 1,
+                    Err(_) => self.told.n_failed += 1,
+                }
+                self.told.latest = Some(cell.key());
+            }
+            Message::Ended { set, seconds } => {
+                self.pace.done(set, seconds);
+                self.told.seconds_left = self.pace.left().map(|left| left / self.n_jobs as f64);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The folds to compute, set after set, and what there is besides.
+fn plan(
+    protocol: &Protocol,
+    options: &RunOptions,
+    present: &HashMap<usize, String>,
+    done: &HashSet<Key>,
+) -> (VecDeque<Unit>, Summary) {
+    let (mut units, mut summary) = (VecDeque::new(), Summary::default());
+    for (at, set) in protocol.sets.iter().enumerate() {
+        for fold in 0..protocol.n_folds {
+            let is_ours = options.shard.has(at * protocol.n_folds + fold);
+            if !is_ours || !options.only.has(&set.name, fold) {
+                continue;
+            }
+            let wanted = (0..protocol.methods.len())
+                .filter(|&method| options.only.has_method(&protocol.methods[method].name));
+            let (kept, methods): (Vec<usize>, Vec<usize>) = wanted.partition(|&method| {
+                done.contains(&(set.name.clone(), protocol.methods[method].name.clone(), fold))
+            });
+            summary.n_kept += kept.len();
+            if methods.is_empty() {
+                continue;
+            }
+            match present.contains_key(&at) {
+                true => units.push_back(Unit { set: at, fold, methods }),
+                false if summary.missing.last() != Some(&set.name) => {
+                    summary.missing.push(set.name.clone());
+                }
+                false => {}
+            }
+        }
+    }
+    (units, summary)
+}

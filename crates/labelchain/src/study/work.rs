@@ -1,0 +1,206 @@
+//! Workers: fold after fold, each in threads of its own.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::ledger::{Cell, Key};
+use super::peak::Watch;
+use super::protocol::{MethodSpec, Protocol};
+use crate::data::split::Folds;
+use crate::data::{Dataset, ReadOptions, read};
+use crate::error::Result;
+use crate::experiment::{Fold, Method, Settings};
+
+/// A fold of a set, with the methods to test in it: they share members, so they belong together.
+pub(super) struct Unit {
+    pub(super) set: usize,
+    pub(super) fold: usize,
+    pub(super) methods: Vec<usize>,
+}
+
+/// What a worker reports.
+pub(super) enum Message {
+    Begun(Vec<Key>),
+    Done(Box<Cell>),
+    Ended { set: usize, seconds: f64 },
+}
+
+/// A data set as all its folds need it.
+struct Loaded {
+    data: Dataset,
+    folds: Folds,
+    /// Of each method.
+    settings: Vec<Settings>,
+}
+
+/// What the workers share.
+pub(super) struct Work {
+    protocol: Protocol,
+    max_memory: u64,
+    units: Mutex<VecDeque<Unit>>,
+    /// The set that most of them are at.
+    loaded: Mutex<Option<(usize, Loading)>>,
+    watch: Watch,
+    is_over: AtomicBool,
+}
+
+/// A data set, or why it cannot be read.
+type Loading = Result<Arc<Loaded>, String>;
+
+impl Work {
+    pub(super) fn new(protocol: &Protocol, max_memory: u64, units: VecDeque<Unit>) -> Work {
+        Work {
+            protocol: protocol.clone(),
+            max_memory,
+            units: Mutex::new(units),
+            loaded: Mutex::new(None),
+            watch: Watch::default(),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Tells the workers to stop at their next pause.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// One worker: fold after fold, in threads of its own.
+    pub(super) fn until_over(&self, n_threads: usize, sender: &Sender<Message>) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
+        while !self.is_over() {
+            let Some(unit) = unpoisoned(&self.units).pop_front() else { return };
+            // Nobody listens any more: the run is over.
+            let send = |message| drop(sender.send(message));
+            let start = Instant::now();
+            send(Message::Begun(unit.methods.iter().map(|&at| self.key(&unit, at)).collect()));
+            match &pool {
+                Ok(pool) => pool.install(|| self.compute(&unit, &send)),
+                Err(error) => self.fail(&unit, &error.to_string(), &send),
+            }
+            send(Message::Ended { set: unit.set, seconds: start.elapsed().as_secs_f64() });
+        }
+    }
+
+    fn key(&self, unit: &Unit, method: usize) -> Key {
+        let (set, method) = (&self.protocol.sets[unit.set], &self.protocol.methods[method]);
+        (set.name.clone(), method.name.clone(), unit.fold)
+    }
+
+    /// Tests all methods of a unit. Whatever goes wrong with one is its own affair.
+    fn compute(&self, unit: &Unit, send: &dyn Fn(Message)) {
+        let watching = self.watch.start();
+        let ready = self.load(unit.set).and_then(|loaded| {
+            let seed = self.protocol.seed();
+            let fold = caught(|| Fold::new(&loaded.data, &loaded.folds, unit.fold, seed))?;
+            Ok((loaded, fold))
+        });
+        match ready {
+            Ok((loaded, fold)) => {
+                for (settings, places) in alike(&unit.methods, &loaded.settings) {
+                    let of = |&at: &usize| self.protocol.methods[at].method;
+                    let methods: Vec<Method> = places.iter().map(of).collect();
+                    let mut tests = fold.test(&methods, settings, &|_| ());
+                    for at in places {
+                        if self.is_over() {
+                            return;
+                        }
+                        let tested = caught(|| tests.next().transpose());
+                        let Some(tested) = tested.transpose() else { break };
+                        let cost = tested.as_ref().map_or(0.0, |tested| {
+                            tested.train.cpu_seconds + tested.predict.cpu_seconds
+                        });
+                        let losses = tested.map(|tested| {
+                            let mut losses = [None; 11];
+                            tested.losses.iter().for_each(|(of, loss)| losses[of.index()] = loss);
+                            losses
+                        });
+                        let peak = self.watch.peak(watching);
+                        self.report(unit, at, losses, cost, peak, send);
+                    }
+                }
+            }
+            Err(error) => self.fail(unit, &error, send),
+        }
+        self.watch.stop(watching);
+    }
+
+    fn fail(&self, unit: &Unit, error: &str, send: &dyn Fn(Message)) {
+        for &at in &unit.methods {
+            self.report(unit, at, Err(error.into()), 0.0, None, send);
+        }
+    }
+
+    fn report(
+        &self,
+        unit: &Unit,
+        method: usize,
+        outcome: Result<[Option<f64>; 11], String>,
+        cpu_seconds: f64,
+        peak_memory: Option<u64>,
+        send: &dyn Fn(Message),
+    ) {
+        let (dataset, method, fold) = self.key(unit, method);
+        let cell = Cell { dataset, method, fold, outcome, cpu_seconds, peak_memory };
+        send(Message::Done(Box::new(cell)));
+    }
+
+    /// The data of a set: read by the first that asks, while the others wait for it.
+    fn load(&self, at: usize) -> Loading {
+        let mut loaded = unpoisoned(&self.loaded);
+        if let Some((known, loaded)) = &*loaded
+            && *known == at
+        {
+            return loaded.clone();
+        }
+        // The last set goes first, unless somebody is still at it.
+        *loaded = None;
+        let read = caught(|| {
+            let set = &self.protocol.sets[at];
+            let options = ReadOptions { max_memory: self.max_memory, ..set.options.clone() };
+            let data = read(&set.path, &options)?.into_rows()?;
+            let folds = self.protocol.folds(&data)?;
+            let of = |method: &MethodSpec| method.settings_for(data.n_labels());
+            let settings = self.protocol.methods.iter().map(of).collect();
+            Ok(Arc::new(Loaded { data, folds, settings }))
+        });
+        loaded.insert((at, read)).1.clone()
+    }
+}
+
+/// Methods with equal settings share members.
+fn alike<'s>(methods: &[usize], settings: &'s [Settings]) -> Vec<(&'s Settings, Vec<usize>)> {
+    let mut groups: Vec<(&Settings, Vec<usize>)> = Vec::new();
+    for &method in methods {
+        let of = &settings[method];
+        match groups.iter_mut().find(|(known, _)| *known == of) {
+            Some((_, group)) => group.push(method),
+            None => groups.push((of, vec![method])),
+        }
+    }
+    groups
+}
+
+/// What went wrong as text, be it refused or be it a bug.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T, String> {
+    let text = |panic: Box<dyn Any + Send>| match panic.downcast_ref::<&str>() {
+        Some(text) => (*text).to_string(),
+        None => panic.downcast_ref::<String>().cloned().unwrap_or_default(),
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(panic) => Err(format!("a bug in labelchain: {}", text(panic))),
+    }
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
