@@ -433,23 +433,22 @@ mod tests {
         assert_eq!(supports(&no_rows, &data(two(), &[(vec![0.0, 0.0], true)])), [0.0]);
     }
 
-    /// Classes alternate, so that every value is cut off on its own: with `min_leaf` of 1 the depth
-    /// is of the order of the rows.
+    /// Every row has a value of its own and classes alternate, so that one value after the other is
+    /// cut off: the depth is of the order of the rows.
     #[test]
     fn a_very_deep_tree_is_grown_pruned_and_printed() {
-        let n = 6000_u32;
-        let attributes: Vec<Attribute> = (0..2)
-            .map(|at| Attribute::nominal(format!("c{at}"), (0..n).map(|v| v.to_string())))
-            .collect();
-        let row = |at: u32| (vec![f64::from(at), f64::from(at)], at % 2 == 0);
-        let train = data(attributes.clone(), &(0..n).map(row).collect::<Vec<_>>());
-        let deep = J48 { min_leaf: 1, pruned: false, binary_splits: true, ..J48::default() };
-        let model = deep.fit_binary(&train).unwrap();
-        assert!(model.is_sound(2));
-        assert!(model.nodes().len() > 1000, "{}", model.nodes().len());
-        assert!(model.named(&attributes).to_string().len() > 1000);
-        let pruned = J48 { pruned: true, ..deep };
-        assert!(pruned.fit_binary(&train).unwrap().nodes().len() <= model.nodes().len());
+        let deepest = |n: u32, pruned: bool| {
+            let attributes = vec![Attribute::nominal("c", (0..n).map(|value| value.to_string()))];
+            let row = |at: u32| (vec![f64::from(at)], at % 2 == 0);
+            let train = data(attributes.clone(), &(0..n).map(row).collect::<Vec<_>>());
+            let deep = J48 { min_leaf: 1, pruned, binary_splits: true, ..J48::default() };
+            let model = deep.fit_binary(&train).unwrap();
+            assert!(model.is_sound(1));
+            assert!(!model.named(&attributes).to_string().is_empty());
+            model.nodes().len()
+        };
+        assert!(deepest(1500, false) > 1000);
+        assert!(deepest(300, true) <= deepest(300, false));
     }
 
     #[test]
