@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn an_answer_nobody_gave_leads_to_what_the_question_knows() {
         let attributes = vec![Attribute::nominal("c", ["a", "b", "never"])];
-        let row = |at: u32| (vec![f64::from(at % 2)], at % 2 == 0 || at == 1);
+        let row = |at: u32| (vec![f64::from(at % 2)], at.is_multiple_of(2) || at == 1);
         let train = data(attributes.clone(), &(0..20).map(row).collect::<Vec<_>>());
         let model = J48::default().fit_binary(&train).unwrap();
         let asked = [2.0, 7.0, GAP].map(|cell| (vec![cell], false));
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn what_tells_nothing_is_a_leaf() {
         let two = || numeric(&["x", "y"]);
-        let opposite = |at: u32| (vec![1.0, f64::from(at / 2)], at % 2 == 0);
+        let opposite = |at: u32| (vec![1.0, f64::from(at / 2)], at.is_multiple_of(2));
         let one_class = |at: u32| (vec![f64::from(at), GAP], true);
         let missing = |at: u32| (vec![GAP, GAP], at < 4);
         let rows = |row: &dyn Fn(u32) -> (Vec<f64>, bool)| (0..12).map(row).collect::<Vec<_>>();
@@ -439,7 +439,7 @@ mod tests {
     fn a_very_deep_tree_is_grown_pruned_and_printed() {
         let deepest = |n: u32, pruned: bool| {
             let attributes = vec![Attribute::nominal("c", (0..n).map(|value| value.to_string()))];
-            let row = |at: u32| (vec![f64::from(at)], at % 2 == 0);
+            let row = |at: u32| (vec![f64::from(at)], at.is_multiple_of(2));
             let train = data(attributes.clone(), &(0..n).map(row).collect::<Vec<_>>());
             let deep = J48 { min_leaf: 1, pruned, binary_splits: true, ..J48::default() };
             let model = deep.fit_binary(&train).unwrap();
