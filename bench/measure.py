@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 RIVALS = os.path.join(HERE, ".rivals")
 RESULTS = os.path.join(HERE, "RESULTS.md")
+WEKA = ["java", "-cp", os.path.join(RIVALS, "weka.jar")]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 HEAD = """# Results
@@ -94,6 +95,16 @@ def unpack(data, name, directory):
         shutil.copyfileobj(packed, plain)
     shutil.copy(os.path.join(data, name + ".xml"), directory)
     return path
+
+
+def dense(path):
+    """The same rows with every cell written: WEKA finds a cell faster in them."""
+    directory = os.path.join(os.path.dirname(path), "dense")
+    os.makedirs(directory, exist_ok=True)
+    unpacked = os.path.join(directory, os.path.basename(path))
+    run([*WEKA, "weka.filters.unsupervised.instance.SparseToNonSparse", "-i", path, "-o", unpacked])
+    shutil.copy(path.replace(".arff", ".xml"), directory)
+    return unpacked
 
 
 def made(rounds, *others):

@@ -7,29 +7,17 @@ count, and takes the CPU time of its thread. The JVM's own threads are not in it
 import json
 import os
 import re
-import shutil
 import statistics
 import sys
 import tempfile
 
-from measure import RIVALS, ROOT, benches, made, run, unpack, write
+from measure import ROOT, WEKA, benches, dense, made, run, unpack, write
 
 ROUNDS = 3
 # WEKA needs seconds for a label of the last two: of their 45 and 53 only the first ten.
 SETS = {"yeast": 14, "medical": 10, "enron": 10}
 SPARSE = ["medical", "enron"]
 BENCH = benches()["selection"]
-WEKA = ["java", "-cp", os.path.join(RIVALS, "weka.jar")]
-
-
-def dense(path):
-    """The same rows with every cell written: WEKA finds a cell faster in them."""
-    directory = os.path.join(os.path.dirname(path), "dense")
-    os.makedirs(directory, exist_ok=True)
-    unpacked = os.path.join(directory, os.path.basename(path))
-    run([*WEKA, "weka.filters.unsupervised.instance.SparseToNonSparse", "-i", path, "-o", unpacked])
-    shutil.copy(path.replace(".arff", ".xml"), directory)
-    return unpacked
 
 
 def ours(path, n_labels):

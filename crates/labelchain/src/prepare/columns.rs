@@ -525,7 +525,12 @@ pub(crate) fn sort_cells(stored: &mut [(f64, u32)]) {
 
 /// The stored (value, row) of every column.
 pub(crate) fn stored_cells(features: &Matrix) -> Vec<Vec<(f64, u32)>> {
-    let mut columns = vec![Vec::new(); features.n_columns()];
+    let room = match features {
+        Matrix::Dense(_) => features.n_rows(),
+        Matrix::Sparse(_) => 0,
+    };
+    let mut columns: Vec<Vec<(f64, u32)>> =
+        (0..features.n_columns()).map(|_| Vec::with_capacity(room)).collect();
     for row in 0..features.n_rows() {
         for (column, value) in features.entries(row) {
             columns[column].push((value, row as u32));

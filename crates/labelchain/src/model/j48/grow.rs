@@ -27,13 +27,11 @@ pub(super) fn grow<'a>(settings: &J48, train: &Dataset, reaches: Reaches<'a>) ->
     let range = reaches.whole();
     let root = Node::leaf(reaches.counts(&range));
     let mut tree = Tree { reaches, nodes: vec![root], ranges: vec![range] };
-    let questions = Questions::of(settings, train);
+    let is_relevant = |row| tree.reaches.is_relevant(row);
+    let (questions, listing) = Questions::of(settings, train, is_relevant);
     let mut open = Vec::new();
     if settings.may_split(&tree.nodes[0]) {
-        open.push(Open {
-            node: 0,
-            listing: questions.listing(|row| tree.reaches.is_relevant(row)),
-        });
+        open.push(Open { node: 0, listing });
     }
     let mut weights = vec![0.0; train.n_rows()];
     let mut stamps = vec![u32::MAX; train.n_rows()];
@@ -49,10 +47,9 @@ pub(super) fn grow<'a>(settings: &J48, train: &Dataset, reaches: Reaches<'a>) ->
         let Some((column, test)) = questions.best(&listing, &here) else { continue };
         for child in tree.split(node, column, test) {
             if settings.may_split(&tree.nodes[child]) {
-                for reach in tree.reaches.at(&tree.ranges[child]) {
-                    stamps[reach.row as usize] = child as u32;
-                }
-                let listing = questions.narrowed(&listing, &stamps, child as u32);
+                let rows = tree.reaches.at(&tree.ranges[child]);
+                rows.iter().for_each(|reach| stamps[reach.row as usize] = child as u32);
+                let listing = listing.narrowed(rows.len(), &stamps, child as u32);
                 open.push(Open { node: child, listing });
             }
         }

@@ -338,3 +338,188 @@ impl fmt::Display for Named<'_> {
         writeln!(f, "\n{n_leaves} leaves, {} nodes", self.nodes.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dense, LabelMatrix, Sparse};
+    use proptest::prelude::*;
+
+    const GAP: f64 = f64::NAN;
+
+    fn numeric(names: &[&str]) -> Vec<Attribute> {
+        names.iter().map(|&name| Attribute::numeric(name)).collect()
+    }
+
+    fn data(attributes: Vec<Attribute>, rows: &[(Vec<f64>, bool)]) -> Dataset {
+        let mut cells = Dense::new(attributes.len());
+        let mut labels = LabelMatrix::empty(rows.len(), 1);
+        for (at, (row, relevant)) in rows.iter().enumerate() {
+            cells.push_row(row);
+            labels.set(at, LabelId(0), *relevant);
+        }
+        Dataset::new("t", attributes, Matrix::Dense(cells), vec!["label".into()], labels).unwrap()
+    }
+
+    fn supports(model: &J48Model, data: &Dataset) -> Vec<f64> {
+        let rows: Vec<usize> = (0..data.n_rows()).collect();
+        let block = Block { features: data.features(), rows: &rows, near: None, nearest: None };
+        model.supports(&block)
+    }
+
+    /// The values 0 to 9, of which 6 and more carry the label.
+    fn steps() -> Dataset {
+        let row = |at: u8| (vec![f64::from(at)], at >= 6);
+        data(numeric(&["x"]), &(0..10).map(row).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_threshold_is_a_value_of_the_training_rows() {
+        let model = J48::default().fit_binary(&steps()).unwrap();
+        let split = model.nodes()[0].split.as_ref().unwrap();
+        assert_eq!(split.test, Test::AtMost(5.0));
+        let printed = model.named(steps().attributes()).to_string();
+        assert_eq!(
+            printed,
+            "x <= 5: irrelevant (6.0)\nx > 5: relevant (4.0)\n\n2 leaves, 3 nodes\n"
+        );
+        let infinite = f64::INFINITY;
+        assert_eq!(supports(&model, &steps())[5..7], [-infinite, infinite]);
+    }
+
+    #[test]
+    fn a_missing_cell_goes_every_way_with_the_share_of_the_others() {
+        let model = J48::default().fit_binary(&steps()).unwrap();
+        let asked = data(numeric(&["x"]), &[(vec![GAP], false)]);
+        // 4 of 10 rows are relevant.
+        let support = supports(&model, &asked)[0];
+        assert!((support - (0.4_f64 / 0.6).ln()).abs() < 1e-12, "{support}");
+    }
+
+    #[test]
+    fn an_answer_nobody_gave_leads_to_what_the_question_knows() {
+        let attributes = vec![Attribute::nominal("c", ["a", "b", "never"])];
+        let row = |at: u32| (vec![f64::from(at % 2)], at.is_multiple_of(2) || at == 1);
+        let train = data(attributes.clone(), &(0..20).map(row).collect::<Vec<_>>());
+        let model = J48::default().fit_binary(&train).unwrap();
+        let asked = [2.0, 7.0, GAP].map(|cell| (vec![cell], false));
+        // 11 of 20 rows are relevant; 7 is no declared value and hence missing.
+        let expected = (11.0_f64 / 9.0).ln();
+        for support in supports(&model, &data(attributes.clone(), &asked)) {
+            assert!((support - expected).abs() < 1e-12, "{support}");
+        }
+        let printed = model.named(&attributes).to_string();
+        assert!(printed.contains("c = never: relevant (0.0)\n"), "{printed}");
+        assert!(printed.contains("c = b: irrelevant (10.0/1.0)\n"), "{printed}");
+    }
+
+    #[test]
+    fn what_tells_nothing_is_a_leaf() {
+        let two = || numeric(&["x", "y"]);
+        let opposite = |at: u32| (vec![1.0, f64::from(at / 2)], at.is_multiple_of(2));
+        let one_class = |at: u32| (vec![f64::from(at), GAP], true);
+        let missing = |at: u32| (vec![GAP, GAP], at < 4);
+        let rows = |row: &dyn Fn(u32) -> (Vec<f64>, bool)| (0..12).map(row).collect::<Vec<_>>();
+        for (rows, support) in [
+            (rows(&opposite), 0.0),
+            (rows(&one_class), f64::INFINITY),
+            (rows(&missing), (4.0_f64 / 8.0).ln()),
+        ] {
+            let train = data(two(), &rows);
+            let model = J48::default().fit_binary(&train).unwrap();
+            assert_eq!(model.nodes().len(), 1);
+            assert!(
+                supports(&model, &train)
+                    .iter()
+                    .all(|&it| (it - support).abs() < 1e-12 || it == support)
+            );
+        }
+        let no_inputs: Vec<(Vec<f64>, bool)> = (0..4).map(|at| (vec![], at == 0)).collect();
+        assert_eq!(J48::default().fit_binary(&data(vec![], &no_inputs)).unwrap().n_leaves(), 1);
+        let no_rows = J48::default().fit_binary(&data(two(), &[])).unwrap();
+        assert_eq!(supports(&no_rows, &data(two(), &[(vec![0.0, 0.0], true)])), [0.0]);
+    }
+
+    /// Every row has a value of its own and classes alternate, so that one value after the other is
+    /// cut off: the depth is of the order of the rows.
+    #[test]
+    fn a_very_deep_tree_is_grown_pruned_and_printed() {
+        let deepest = |n: u32, pruned: bool| {
+            let attributes = vec![Attribute::nominal("c", (0..n).map(|value| value.to_string()))];
+            let row = |at: u32| (vec![f64::from(at)], at.is_multiple_of(2));
+            let train = data(attributes.clone(), &(0..n).map(row).collect::<Vec<_>>());
+            let deep = J48 { min_leaf: 1, pruned, binary_splits: true, ..J48::default() };
+            let model = deep.fit_binary(&train).unwrap();
+            assert!(model.is_sound(1));
+            assert!(!model.named(&attributes).to_string().is_empty());
+            model.nodes().len()
+        };
+        assert!(deepest(1500, false) > 1000);
+        assert!(deepest(300, true) <= deepest(300, false));
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused() {
+        let refused = |j48: J48| j48.fit_binary(&steps()).unwrap_err().to_string();
+        for confidence in [0.0, 0.6, GAP] {
+            let message = refused(J48 { confidence, ..J48::default() });
+            assert!(message.contains("must be above 0 and at most 0.5"), "{message}");
+        }
+        let message = refused(J48 { min_leaf: 0, ..J48::default() });
+        assert_eq!(message, "min_leaf is 0, but must be at least 1");
+    }
+
+    #[test]
+    fn a_damaged_tree_is_not_sound() {
+        let model = J48::default().fit_binary(&steps()).unwrap();
+        assert!(model.is_sound(1) && !model.is_sound(2));
+        let damaged = |damage: fn(&mut Split)| {
+            let mut model = model.clone();
+            damage(model.nodes[0].split.as_mut().unwrap());
+            model
+        };
+        assert!(!damaged(|split| split.children = vec![1, 1]).is_sound(1));
+        assert!(!damaged(|split| split.children = vec![0, 2]).is_sound(1));
+        assert!(!damaged(|split| split.children = vec![1, 2, 2]).is_sound(1));
+        assert!(!damaged(|split| split.column = 1).is_sound(1));
+        assert!(!damaged(|split| split.test = Test::AtMost(GAP)).is_sound(1));
+        assert!(!J48Model { n_features: 1, nodes: vec![] }.is_sound(1));
+    }
+
+    fn cell() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            4 => Just(0.0), 1 => Just(GAP), 4 => (0u8..3).prop_map(f64::from),
+            1 => (-4i32..4).prop_map(|x| f64::from(x) / 3.0),
+            1 => prop_oneof![Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(f64::MAX), Just(-f64::MAX)],
+        ]
+    }
+
+    proptest! {
+        /// Whatever the cells are, also in columns that say they are nominal.
+        #[test]
+        fn any_cells_make_a_sound_tree_and_sparse_equals_dense(
+            rows in prop::collection::vec((prop::collection::vec(cell(), 3), any::<bool>()), 0..60),
+            min_leaf in 1usize..4, pruned: bool, binary_splits: bool,
+        ) {
+            let mut attributes = numeric(&["x", "y"]);
+            attributes.push(Attribute::nominal("c", ["a", "b", "c"]));
+            let dense = data(attributes.clone(), &rows);
+            let mut stored = Sparse::new(3);
+            for (cells, _) in &rows {
+                stored.push_row((0..).zip(cells.iter().copied()));
+            }
+            let (names, labels) = (dense.label_names().to_vec(), dense.labels().clone());
+            let sparse = Dataset::new("t", attributes, Matrix::Sparse(stored), names, labels).unwrap();
+            let learner = J48 { min_leaf, pruned, binary_splits, ..J48::default() };
+            let model = learner.fit_binary(&dense).unwrap();
+            prop_assert!(model.is_sound(3));
+            let other = learner.fit_binary(&sparse).unwrap();
+            prop_assert_eq!(model.nodes().len(), other.nodes().len());
+            let pairs = supports(&model, &dense).into_iter().zip(supports(&other, &sparse));
+            for (a, b) in pairs {
+                prop_assert!(a == b || (a - b).abs() < 1e-9, "{} {}", a, b);
+            }
+            prop_assert!(!model.named(dense.attributes()).to_string().is_empty());
+        }
+    }
+}

@@ -17,37 +17,43 @@ pub(super) struct Questions<'a> {
     logs: NLogN,
 }
 
-/// One input: its cells in ascending values and then the missing ones, but without those of a very
-/// common value, which all other rows have. Text data, mostly zeros, is short that way.
+/// One input.
 struct Column {
     /// How many named values, unless it is numeric.
     n_values: Option<usize>,
+    /// The value of all rows that are not listed.
     rest: Option<f64>,
+    /// Those of all others, ascending.
     values: Vec<f64>,
-    rows: Vec<u32>,
     /// Whether its gain counts in the mean: not if its values are almost as many as the rows.
     is_counted: bool,
 }
 
-/// The rows that reach one node, in the order of each input. An input of which no cell is listed here
-/// is constant.
+/// The rows that reach one node, in the order of each input: ascending values and then the missing
+/// ones, but without those of a very common value. Text data, mostly zeros, is short that way. An input
+/// of which no cell is listed is constant here.
+#[derive(Default)]
 pub(super) struct Listing {
     /// Columns, each with the end of its cells.
     columns: Vec<(usize, usize)>,
     cells: Vec<Cell>,
 }
 
-/// A place in a sorted column, and beside it, in the lowest bit, whether the label is relevant there.
-#[derive(Clone, Copy, Default)]
-struct Cell(u32);
+/// One row of a column, its value beside it: going through a column then needs no other memory.
+#[derive(Clone, Copy)]
+struct Cell {
+    value: f64,
+    /// Twice the row, and one more where the label is relevant.
+    tag: u32,
+}
 
 impl Cell {
-    fn place(self) -> usize {
-        (self.0 >> 1) as usize
+    fn row(self) -> usize {
+        (self.tag >> 1) as usize
     }
 
-    fn class(self) -> usize {
-        (self.0 & 1) as usize
+    fn is_relevant(self) -> bool {
+        self.tag & 1 == 1
     }
 }
 
@@ -62,18 +68,29 @@ pub(super) struct Here<'a> {
 }
 
 /// Rows by weight, or only counted where all weights are 1: entropies then need no logarithm.
-trait Weight: Copy + Default + Add<Output = Self> + Sub<Output = Self> {
-    /// The weight of one row.
-    fn at(weights: &[f64], row: u32) -> Self;
+trait Weight: Copy + Default + PartialOrd + Add<Output = Self> + Sub<Output = Self> {
+    /// One row.
+    fn bag(weights: &[f64], cell: Cell) -> Bag<Self>;
     fn of(weight: f64) -> Self;
+    /// The least that is not below, or as good as equal.
+    fn least(weight: f64) -> Self;
     fn real(self) -> f64;
     /// x ln x.
     fn n_log_n(self, logs: &NLogN) -> f64;
+    /// Makes ready for cuts of these rows.
+    fn prepare(known: Bag<Self>, pairs: &mut Pairs, logs: &NLogN);
+    /// The entropy that cutting off these rows leaves.
+    fn entropy_after(low: Bag<Self>, weigher: &Weigher<Self>) -> f64;
 }
 
 impl Weight for u32 {
-    fn at(_: &[f64], _: u32) -> u32 {
-        1
+    fn bag(_: &[f64], cell: Cell) -> Bag<u32> {
+        let yes = u32::from(cell.is_relevant());
+        [1 - yes, yes]
+    }
+
+    fn least(weight: f64) -> u32 {
+        (weight - SMALL).ceil() as u32
     }
 
     fn of(weight: f64) -> u32 {
@@ -87,11 +104,24 @@ impl Weight for u32 {
     fn n_log_n(self, logs: &NLogN) -> f64 {
         logs.of(self)
     }
+
+    fn prepare(known: Bag<u32>, pairs: &mut Pairs, logs: &NLogN) {
+        pairs.set(known, logs);
+    }
+
+    fn entropy_after(low: Bag<u32>, weigher: &Weigher<u32>) -> f64 {
+        weigher.pairs.entropy_after(low)
+    }
 }
 
 impl Weight for f64 {
-    fn at(weights: &[f64], row: u32) -> f64 {
-        weights[row as usize]
+    fn bag(weights: &[f64], cell: Cell) -> Bag<f64> {
+        let weight = weights[cell.row()];
+        if cell.is_relevant() { [0.0, weight] } else { [weight, 0.0] }
+    }
+
+    fn least(weight: f64) -> f64 {
+        weight - SMALL
     }
 
     fn of(weight: f64) -> f64 {
@@ -104,6 +134,35 @@ impl Weight for f64 {
 
     fn n_log_n(self, _: &NLogN) -> f64 {
         if self < SMALL { 0.0 } else { real_n_log_n(self) }
+    }
+
+    fn prepare(_: Bag<f64>, _: &mut Pairs, _: &NLogN) {}
+
+    fn entropy_after(low: Bag<f64>, weigher: &Weigher<f64>) -> f64 {
+        weigher.entropy_of(low) + weigher.entropy_of(minus(weigher.known, low))
+    }
+}
+
+/// n ln n + (N - n) ln (N - n) for every n, where N is the rows of both classes together and of each:
+/// cuts of whole numbers are looked up, whichever input they are of.
+#[derive(Default)]
+struct Pairs {
+    known: Bag<u32>,
+    all: Vec<f64>,
+    of_class: [Vec<f64>; 2],
+}
+
+impl Pairs {
+    fn set(&mut self, known: Bag<u32>, logs: &NLogN) {
+        if self.known != known {
+            let pairs = |n: u32| (0..=n).map(|low| logs.of(low) + logs.of(n - low)).collect();
+            *self = Pairs { known, all: pairs(total(known)), of_class: known.map(pairs) };
+        }
+    }
+
+    fn entropy_after(&self, low: Bag<u32>) -> f64 {
+        let of_class = |class: usize| self.of_class[class][low[class] as usize];
+        self.all[total(low) as usize] - (of_class(0) + of_class(1))
     }
 }
 
@@ -138,49 +197,29 @@ struct Candidate {
 }
 
 impl<'a> Questions<'a> {
-    pub(super) fn of(settings: &'a J48, train: &Dataset) -> Questions<'a> {
+    /// All questions there are, and all rows in the order of each input.
+    pub(super) fn of(
+        settings: &'a J48,
+        train: &Dataset,
+        is_relevant: impl Fn(u32) -> bool,
+    ) -> (Questions<'a>, Listing) {
         let n_rows = train.n_rows();
-        let cells = stored_cells(train.features());
-        let kinds = train.attributes().iter().map(|attribute| &attribute.kind);
-        let columns = kinds.zip(cells).map(|(kind, cells)| Column::of(kind, cells, n_rows));
-        let mut columns: Vec<Column> = columns.collect();
+        let (mut columns, mut listing) = (Vec::new(), Listing::default());
+        for (attribute, cells) in train.attributes().iter().zip(stored_cells(train.features())) {
+            let (column, cells) = Column::of(&attribute.kind, cells, n_rows);
+            if column.n_values.is_none_or(|n_values| n_values > 1) && !cells.is_empty() {
+                let tag = |row| row << 1 | u32::from(is_relevant(row));
+                listing
+                    .cells
+                    .extend(cells.iter().map(|&(value, row)| Cell { value, tag: tag(row) }));
+                listing.columns.push((columns.len(), listing.cells.len()));
+            }
+            columns.push(column);
+        }
         if columns.iter().all(|column| !column.is_counted) {
             columns.iter_mut().for_each(|column| column.is_counted = true);
         }
-        Questions { settings, columns, logs: NLogN::up_to(n_rows) }
-    }
-
-    /// All rows.
-    pub(super) fn listing(&self, is_relevant: impl Fn(u32) -> bool) -> Listing {
-        let mut listing = Listing { columns: Vec::new(), cells: Vec::new() };
-        for (at, column) in self.columns.iter().enumerate().filter(|(_, it)| it.is_useful()) {
-            let places = (0..).zip(&column.rows);
-            let cell = |(place, &row): (u32, &u32)| Cell(place << 1 | u32::from(is_relevant(row)));
-            listing.cells.extend(places.map(cell));
-            listing.columns.push((at, listing.cells.len()));
-        }
-        listing
-    }
-
-    /// Only the rows that have the stamp.
-    pub(super) fn narrowed(&self, listing: &Listing, stamps: &[u32], stamp: u32) -> Listing {
-        let mut cells = vec![Cell::default(); listing.cells.len()];
-        let mut columns = Vec::with_capacity(listing.columns.len());
-        let mut end = 0;
-        for (at, listed) in listing.iter() {
-            let start = end;
-            let rows = &self.columns[at].rows;
-            for &cell in listed {
-                // Written in any case and kept if it is here: no branch to be mispredicted.
-                cells[end] = cell;
-                end += usize::from(stamps[rows[cell.place()] as usize] == stamp);
-            }
-            if end > start {
-                columns.push((at, end));
-            }
-        }
-        cells.truncate(end);
-        Listing { columns, cells }
+        (Questions { settings, columns, logs: NLogN::up_to(n_rows) }, listing)
     }
 
     /// Of the inputs that gain no less than the mean, the first with the greatest gain ratio.
@@ -212,14 +251,21 @@ impl<'a> Questions<'a> {
     /// The best question about each input that has a valid one.
     fn candidates<W: Weight>(&self, listing: &Listing, here: &Here) -> Vec<Candidate> {
         let mut tallies: Vec<Tally<W>> = Vec::new();
+        let mut pairs = Pairs::default();
         let candidates = listing.iter().filter_map(|(at, cells)| {
             let column = &self.columns[at];
-            let n_known = column.tally(cells, here, &mut tallies);
-            let weigher = Weigher::of(&self.logs, &tallies, here);
+            let sorted = column.sorted(cells, here);
+            W::prepare(sorted.known, &mut pairs, &self.logs);
+            let weigher = Weigher::of(&self.logs, &pairs, sorted.known, here);
             let (test, gain, ratio) = match column.n_values {
-                None => self.threshold(&tallies, n_known, &weigher)?,
-                Some(_) if self.settings.binary_splits => self.one_value(&tallies, &weigher)?,
-                Some(n_values) => self.all_values(&tallies, n_values, &weigher)?,
+                None => self.threshold(&sorted, &weigher)?,
+                Some(n_values) => {
+                    sorted.tally(&mut tallies);
+                    match self.settings.binary_splits {
+                        true => self.one_value(&tallies, &weigher)?,
+                        false => self.all_values(&tallies, n_values, &weigher)?,
+                    }
+                }
             };
             Some(Candidate { column: at, test, gain, ratio })
         });
@@ -230,49 +276,33 @@ impl<'a> Questions<'a> {
     /// it is.
     fn threshold<W: Weight>(
         &self,
-        tallies: &[Tally<W>],
-        n_known: usize,
+        sorted: &Sorted<W>,
         weigher: &Weigher<W>,
     ) -> Option<(Test, f64, f64)> {
-        let known = weigher.known;
         let min_leaf = self.settings.min_leaf as f64;
-        let least = match 0.1 * total(known).real() / 2.0 {
+        let least = match 0.1 * total(sorted.known).real() / 2.0 {
             few if is_at_most(few, min_leaf) => min_leaf,
             many => many.min(25.0),
         };
-        if is_above(2.0 * least, n_known as f64) {
+        if is_above(2.0 * least, sorted.n_known as f64) {
             return None;
         }
-        let is_large = |bag: Bag<W>| is_at_most(least, total(bag).real());
-        let (mut n_cuts, mut gain, mut best) = (0, 0.0, None);
-        let mut bar = weigher.entropy_at(SMALL);
-        let mut low = Bag::default();
-        for (at, pair) in tallies.windows(2).enumerate() {
-            low = plus(low, pair[0].bag);
-            if pair[0].value + GAP < pair[1].value && is_large(low) {
-                let high = minus(known, low);
-                if !is_large(high) {
-                    break;
-                }
-                let entropy = weigher.entropy_of(low) + weigher.entropy_of(high);
-                if entropy < bar {
-                    gain = weigher.gain(entropy);
-                    bar = weigher.entropy_at(gain + SMALL);
-                    best = Some((at, low, high));
-                }
-                n_cuts += 1;
-            }
-        }
-        let (at, low, high) = best?;
-        let gain = gain - f64::from(n_cuts).log2() / weigher.total;
-        if is_at_most(gain, 0.0) {
+        let none = Cut { below: f64::NAN, above: f64::NAN, low: Bag::default() };
+        let found = sorted.each(
+            Search { n_cuts: 0, entropy: weigher.entropy, best: none, current: none },
+            #[inline(always)]
+            |search, value, bag| search.step(value, bag, W::least(least), weigher),
+        );
+        let Cut { below, above, low } = found.best;
+        let cost = f64::from(found.n_cuts).log2() / weigher.total;
+        let gain = weigher.gain(found.entropy) - cost;
+        if found.n_cuts == 0 || is_at_most(gain, 0.0) {
             return None;
         }
-        let (below, above) = (tallies[at].value, tallies[at + 1].value);
         let middle = f64::midpoint(below, above);
         let threshold = if middle < above { middle } else { below };
-        let ratio = weigher.ratio(gain, [low, high].into_iter());
-        Some((Test::AtMost(threshold), gain, ratio))
+        let bags = [low, minus(sorted.known, low)];
+        Some((Test::AtMost(threshold), gain, weigher.ratio(gain, bags.into_iter())))
     }
 
     /// A branch for each value.
@@ -318,6 +348,27 @@ impl<'a> Questions<'a> {
 }
 
 impl Listing {
+    /// Only the rows that have the stamp, so many.
+    pub(super) fn narrowed(&self, n_rows: usize, stamps: &[u32], stamp: u32) -> Listing {
+        let room: usize = self.iter().map(|(_, cells)| cells.len().min(n_rows)).sum();
+        let mut cells = vec![Cell { value: 0.0, tag: 0 }; room + 1];
+        let mut columns = Vec::with_capacity(self.columns.len());
+        let mut end = 0;
+        for (column, listed) in self.iter() {
+            let start = end;
+            for &cell in listed {
+                // Written in any case and kept if it is here: no branch to be mispredicted.
+                cells[end] = cell;
+                end += usize::from(stamps[cell.row()] == stamp);
+            }
+            if end > start {
+                columns.push((column, end));
+            }
+        }
+        cells.truncate(end);
+        Listing { columns, cells }
+    }
+
     fn iter(&self) -> impl Iterator<Item = (usize, &[Cell])> {
         let starts = std::iter::once(0).chain(self.columns.iter().map(|&(_, end)| end));
         let columns = self.columns.iter().zip(starts);
@@ -326,7 +377,12 @@ impl Listing {
 }
 
 impl Column {
-    fn of(kind: &AttributeKind, mut cells: Vec<(f64, u32)>, n_rows: usize) -> Column {
+    /// What to know of a column, and its cells but those of the rest.
+    fn of(
+        kind: &AttributeKind,
+        mut cells: Vec<(f64, u32)>,
+        n_rows: usize,
+    ) -> (Column, Vec<(f64, u32)>) {
         let n_values = match kind {
             AttributeKind::Numeric => None,
             AttributeKind::Nominal(values) => Some(values.len()),
@@ -337,7 +393,7 @@ impl Column {
             Some(n_values) => value_of(value, n_values).is_none(),
         };
         let missing = cells.extract_if(.., |(value, _)| is_missing(*value));
-        let missing: Vec<u32> = missing.map(|(_, row)| row).collect();
+        let missing: Vec<(f64, u32)> = missing.map(|(_, row)| (f64::NAN, row)).collect();
         sort_cells(&mut cells);
         let rest = if is_implied {
             Some(0.0)
@@ -346,11 +402,13 @@ impl Column {
             let longest = runs.max_by_key(|run| run.len());
             longest.filter(|run| run.len() * 4 >= n_rows).map(|run| run[0].0)
         };
-        cells.retain(|&(value, _)| Some(value) != rest);
-        cells.extend(missing.into_iter().map(|row| (f64::NAN, row)));
+        if rest.is_some() {
+            cells.retain(|&(value, _)| Some(value) != rest);
+        }
+        let values = cells.iter().map(|&(value, _)| value).collect();
+        cells.extend(missing);
         let is_counted = n_values.is_none_or(|n| is_above(0.3 * n_rows as f64, n as f64));
-        let (values, rows) = cells.into_iter().unzip();
-        Column { n_values, rest, values, rows, is_counted }
+        (Column { n_values, rest, values, is_counted }, cells)
     }
 
     /// Of the values in all training rows; it is one of them that a threshold is moved to.
@@ -360,53 +418,122 @@ impl Column {
         self.values[..n].last().copied().into_iter().chain(rest).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    fn is_useful(&self) -> bool {
-        self.n_values.is_none_or(|n_values| n_values > 1) && !self.rows.is_empty()
+    /// The rows here by their values.
+    fn sorted<'a, W: Weight>(&self, cells: &'a [Cell], here: &'a Here) -> Sorted<'a, W> {
+        let n_missing = cells.iter().rev().take_while(|cell| cell.value.is_nan()).count();
+        let (listed, missing) = cells.split_at(cells.len() - n_missing);
+        let bag = |cell: Cell| W::bag(here.weights, cell);
+        let take = |from, &cell| minus(from, bag(cell));
+        let known = missing.iter().fold(here.counts.map(W::of), take);
+        let n_rest = here.n_rows - cells.len();
+        let rest = self.rest.filter(|_| n_rest > 0);
+        let rest = rest.map(|value| Tally { value, bag: listed.iter().fold(known, take) });
+        let n_known = here.n_rows - n_missing;
+        Sorted { weights: here.weights, listed, rest, known, n_known }
     }
+}
 
-    /// The values that the rows have, ascending, and how many rows have one.
-    fn tally<W: Weight>(&self, cells: &[Cell], here: &Here, into: &mut Vec<Tally<W>>) -> usize {
-        into.clear();
-        let bag_at = |cell: Cell| {
-            let weight = W::at(here.weights, self.rows[cell.place()]);
-            if cell.class() == 0 { [weight, W::default()] } else { [W::default(), weight] }
+/// The rows of a node that have a value of one input, in ascending values.
+struct Sorted<'a, W> {
+    weights: &'a [f64],
+    listed: &'a [Cell],
+    /// The rows that are not listed.
+    rest: Option<Tally<W>>,
+    known: Bag<W>,
+    n_known: usize,
+}
+
+impl<W: Weight> Sorted<'_, W> {
+    /// Goes through the rows, one by one or many of one value together.
+    fn each<S>(&self, start: S, mut take: impl FnMut(S, f64, Bag<W>) -> S) -> S {
+        let (below, above) = match self.rest {
+            None => (self.listed, &[][..]),
+            Some(rest) => {
+                let n = self.listed.partition_point(|cell| cell.value < rest.value);
+                self.listed.split_at(n)
+            }
         };
-        let n_listed = cells.partition_point(|&cell| !self.values[cell.place()].is_nan());
-        let (listed, missing) = cells.split_at(n_listed);
-        for &cell in listed {
-            let (value, bag) = (self.values[cell.place()], bag_at(cell));
-            match into.last_mut() {
-                Some(last) if last.value == value => last.bag = plus(last.bag, bag),
-                _ => into.push(Tally { value, bag }),
+        let mut state = start;
+        let mut rest = self.rest;
+        for cells in [below, above] {
+            for &cell in cells {
+                state = take(state, cell.value, W::bag(self.weights, cell));
+            }
+            if let Some(rest) = rest.take() {
+                state = take(state, rest.value, rest.bag);
             }
         }
-        if let Some(value) = self.rest
-            && here.n_rows > cells.len()
-        {
-            let all = here.counts.map(W::of);
-            let known = into.iter().fold(all, |rest, tally| minus(rest, tally.bag));
-            let bag = missing.iter().fold(known, |rest, &cell| minus(rest, bag_at(cell)));
-            let at = into.partition_point(|tally| tally.value < value);
-            into.insert(at, Tally { value, bag });
+        state
+    }
+
+    /// The values, each with all of its rows.
+    fn tally(&self, into: &mut Vec<Tally<W>>) {
+        into.clear();
+        self.each((), |(), value, bag| match into.last_mut() {
+            Some(last) if last.value == value => last.bag = plus(last.bag, bag),
+            _ => into.push(Tally { value, bag }),
+        });
+    }
+}
+
+/// A place between two values, and the rows below.
+#[derive(Clone, Copy)]
+struct Cut<W> {
+    below: f64,
+    above: f64,
+    low: Bag<W>,
+}
+
+/// A search for the best cut, on its way up the values.
+#[derive(Clone, Copy)]
+struct Search<W> {
+    /// How many were possible.
+    n_cuts: u32,
+    /// What entropy the best leaves.
+    entropy: f64,
+    best: Cut<W>,
+    /// The last row seen, and all rows up to it.
+    current: Cut<W>,
+}
+
+impl<W: Weight> Search<W> {
+    /// Looks at the cut below a row, then takes the row in.
+    #[inline(always)]
+    fn step(mut self, value: f64, bag: Bag<W>, least: W, weigher: &Weigher<W>) -> Search<W> {
+        let Cut { below, low, .. } = self.current;
+        let n_low = total(low);
+        let n_high = total(weigher.known) - n_low;
+        if below + GAP < value && n_low >= least && n_high >= least {
+            self.n_cuts += 1;
+            let entropy = W::entropy_after(low, weigher);
+            if entropy < self.entropy - weigher.tolerance {
+                self.entropy = entropy;
+                self.best = Cut { below, above: value, low };
+            }
         }
-        here.n_rows - missing.len()
+        self.current = Cut { below: value, above: value, low: plus(low, bag) };
+        self
     }
 }
 
 /// Weighs the branches of a split: entropies over the rows whose cell is known.
 struct Weigher<'a, W> {
     logs: &'a NLogN,
+    pairs: &'a Pairs,
     known: Bag<W>,
     /// The weight of all rows, known or not.
     total: f64,
     /// Of the known rows before the split, times their weight.
     entropy: f64,
+    /// By how much less an entropy must be to be better.
+    tolerance: f64,
 }
 
 impl<'a, W: Weight> Weigher<'a, W> {
-    fn of(logs: &'a NLogN, tallies: &[Tally<W>], here: &Here) -> Weigher<'a, W> {
-        let known = tallies.iter().fold(Bag::default(), |sum, tally| plus(sum, tally.bag));
-        let mut weigher = Weigher { logs, known, total: total(here.counts), entropy: 0.0 };
+    fn of(logs: &'a NLogN, pairs: &'a Pairs, known: Bag<W>, here: &Here) -> Weigher<'a, W> {
+        let total = total(here.counts);
+        let tolerance = SMALL * LN_2 * total;
+        let mut weigher = Weigher { logs, pairs, known, total, entropy: 0.0, tolerance };
         weigher.entropy = weigher.entropy_of(known);
         weigher
     }
@@ -422,11 +549,6 @@ impl<'a, W: Weight> Weigher<'a, W> {
     fn gain(&self, entropy: f64) -> f64 {
         let gain = (self.entropy - entropy) / (LN_2 * self.total);
         if (gain * total(self.known).real()).abs() < SMALL { 0.0 } else { gain }
-    }
-
-    /// What entropy a gain leaves.
-    fn entropy_at(&self, gain: f64) -> f64 {
-        self.entropy - gain * (LN_2 * self.total)
     }
 
     /// The gain over the entropy of the split itself, in which rows with a missing cell are a branch
