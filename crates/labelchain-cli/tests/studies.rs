@@ -379,7 +379,7 @@ fn the_smoke_protocol_runs_on_the_data_that_comes_with_it() {
     let protocol = format!("{root}/protocols/smoke.toml");
     let place = Place::new();
     let page = place.ok(&["study", "run", &protocol, "--results", "smoke.db"]);
-    assert_eq!(page, "smoke.db: 54 cells done\n", "3 sets x 6 methods x 3 folds");
+    assert_eq!(page, "smoke.db: 72 cells done\n", "3 sets x 8 methods x 3 folds");
     let paper = place.ok(&[
         "study",
         "status",
