@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use indicatif::HumanDuration;
@@ -11,7 +12,6 @@ use labelchain::data::save;
 use labelchain::error::Result;
 use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
 use serde_json::{Map, Value, json};
-use std::time::Duration;
 
 use crate::args::not_over;
 use crate::memory;

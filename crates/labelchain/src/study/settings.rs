@@ -59,17 +59,21 @@ pub(super) const SETTINGS: [Setting; 22] = [
         ];
         one_of(text, names).map(|likelihood| draft.settings.likelihood = likelihood)
     }),
-    ("confidence", "a share above 0", |draft, text| {
+    ("order", "\"random\" or \"natural\"", |draft, text| {
+        one_of(text, [("random", false), ("natural", true)])
+            .map(|natural| draft.has_natural_order = natural)
+    }),
+    ("confidence", "a share above 0 and up to 1", |draft, text| {
         share(text).map(|share| draft.settings.tree.confidence = share)
     }),
     ("min-leaf", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.settings.tree.min_leaf = n)
     }),
-    ("pruned", "true or false", |draft, text| {
-        number(text).map(|pruned| draft.settings.tree.pruned = pruned)
+    ("unpruned", "true or false", |draft, text| {
+        parsed(text).map(|unpruned: bool| draft.settings.tree.pruned = !unpruned)
     }),
     ("binary-splits", "true or false", |draft, text| {
-        number(text).map(|binary| draft.settings.tree.binary_splits = binary)
+        parsed(text).map(|are_binary| draft.settings.tree.binary_splits = are_binary)
     }),
     ("orders", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.settings.n_orders = n)
@@ -83,8 +87,8 @@ pub(super) const SETTINGS: [Setting; 22] = [
     ("population", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.settings.genetic.search.population = n)
     }),
-    ("generations", "a whole number", |draft, text| {
-        number(text).map(|n| draft.settings.genetic.search.generations = n)
+    ("generations", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.genetic.search.generations = n)
     }),
     ("crossover", "a share above 0 and up to 1", |draft, text| {
         share(text).map(|share| draft.settings.genetic.search.crossover = share)
@@ -92,12 +96,8 @@ pub(super) const SETTINGS: [Setting; 22] = [
     ("mutation", "a share above 0 and up to 1", |draft, text| {
         share(text).map(|share| draft.settings.genetic.search.mutation = Some(share))
     }),
-    ("diversity", "\"none\" or a distance of orders such as \"precedence\"", |draft, text| {
-        or(text, "none", number).map(|distance| draft.settings.genetic.diversity = distance)
-    }),
-    ("order", "\"random\" or \"natural\"", |draft, text| {
-        one_of(text, [("random", false), ("natural", true)])
-            .map(|natural| draft.has_natural_order = natural)
+    ("diversity", "the name of a distance of orders, or \"none\"", |draft, text| {
+        or(text, "none", parsed).map(|distance| draft.settings.genetic.diversity = distance)
     }),
 ];
 
@@ -118,16 +118,16 @@ fn or<T>(text: &str, none: &str, value: impl Fn(&str) -> Option<T>) -> Option<Op
     if text == none { Some(None) } else { value(text).map(Some) }
 }
 
-fn number<T: FromStr>(text: &str) -> Option<T> {
+fn parsed<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
 pub(super) fn from_1(text: &str) -> Option<usize> {
-    number(text).filter(|&n| n >= 1)
+    parsed(text).filter(|&n| n >= 1)
 }
 
 fn above_0(text: &str) -> Option<f64> {
-    number(text).filter(|number: &f64| *number > 0.0 && number.is_finite())
+    parsed(text).filter(|number: &f64| *number > 0.0 && number.is_finite())
 }
 
 fn share(text: &str) -> Option<f64> {

@@ -342,7 +342,8 @@ impl fmt::Display for Named<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Dense, LabelMatrix, Sparse};
+    use crate::data::{Dense, LabelMatrix, Matrix, Sparse};
+    use crate::learner::Block;
     use proptest::prelude::*;
 
     const GAP: f64 = f64::NAN;
