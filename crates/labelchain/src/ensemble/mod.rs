@@ -235,7 +235,7 @@ impl<'a> Rows<'a> {
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let nearness = |(distances, decay)| Nearness::new(distances, train.n_rows(), decay);
         let near = distances.zip(decay).map(nearness);
-        let nearest = ranked.then(|| train.nearest(&here)).transpose()?;
+        let nearest = ranked.then(|| train.nearest(&here));
         Ok(Rows { data, rows, near, nearest })
     }
 
