@@ -1,5 +1,6 @@
 //! The closed list of methods, and what can be set about them.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -271,6 +272,12 @@ impl Fitting<'_> {
 
     fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
         let Settings { n_orders, n_lenders, .. } = *self.settings;
+        let candidates = match name {
+            StrategyName::Ga | StrategyName::GaBr => {
+                Cow::Owned(self.kept(trained, name == StrategyName::Ga)?)
+            }
+            _ => Cow::Borrowed(self.candidates(trained)?),
+        };
         let mut tuned = None;
         let strategy = match name {
             StrategyName::Br | StrategyName::GaBr => Strategy::BinaryRelevance,
@@ -286,16 +293,7 @@ impl Fitting<'_> {
                 Strategy::LocalF1 { decay }
             }
         };
-        let ensemble = match name {
-            StrategyName::Ga | StrategyName::GaBr => {
-                let kept = self.kept(trained, name == StrategyName::Ga)?;
-                Ensemble::plan(&strategy, &kept, self.prepared, self.seed)?
-            }
-            _ => {
-                let candidates = self.candidates(trained)?;
-                Ensemble::plan(&strategy, candidates, self.prepared, self.seed)?
-            }
-        };
+        let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
         Ok(Fitted { ensemble, decay: tuned, neighbours: trained.neighbours })
     }
 
