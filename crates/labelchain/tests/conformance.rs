@@ -51,7 +51,11 @@ fn bases() -> Vec<Base> {
     let likelihood = Likelihood::Auto;
     vec![
         Base::NaiveBayes(NaiveBayes { preparation, likelihood }),
-        Base::NearestNeighbours(NearestNeighbours { neighbours: 3, preparation }),
+        Base::NearestNeighbours(NearestNeighbours {
+            neighbours: 3,
+            preparation,
+            ..NearestNeighbours::default()
+        }),
     ]
 }
 
@@ -114,7 +118,7 @@ fn answers<A>(data: &Dataset, base: &Base, ask: impl Fn(&BaseModel, &Block) -> A
     let model = labelchain::model::ChainLearner::fit(base, &train, &fitting, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries).unwrap();
+    let nearest = near.nearest(&queries);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let features = queries.features();
     ask(&model, &Block { features, rows: &rows, near: None, nearest: Some(&nearest) })

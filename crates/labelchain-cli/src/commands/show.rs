@@ -7,7 +7,8 @@ use labelchain::chain::Order;
 use labelchain::data::Attribute;
 use labelchain::ensemble::Member;
 use labelchain::experiment::StrategyName;
-use labelchain::model::{BaseModel, Likelihood};
+use labelchain::model::{BaseModel, Likelihood, Ties};
+use labelchain::neighbourhood::Metric;
 use labelchain::ordering::OrderDistance;
 use labelchain::prepare::LabelView;
 use labelchain::trained::Trained;
@@ -108,9 +109,23 @@ fn settings(model: &Trained) -> Value {
         "crossover": settings.genetic.search.crossover,
         "mutation": settings.genetic.search.mutation,
         "diversity": settings.genetic.diversity.map(OrderDistance::key),
-        "metric": "euclidean",
-        "ties": "irrelevant",
+        "metric": metric(settings.metric),
+        "ties": ties(settings.ties),
     })
+}
+
+fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Euclidean => "euclidean",
+        Metric::Weka => "weka",
+    }
+}
+
+fn ties(ties: Ties) -> &'static str {
+    match ties {
+        Ties::LowerRow => "lower-row",
+        Ties::Weka => "weka",
+    }
 }
 
 fn likelihood(likelihood: Likelihood) -> &'static str {
@@ -174,8 +189,8 @@ fn text(model: &Trained) -> String {
             },
         ),
         ("likelihood", likelihood(settings.likelihood).into()),
-        ("distance", "Euclidean, standardized inputs".into()),
-        ("a tie is", "irrelevant".into()),
+        ("distance", metric(settings.metric).into()),
+        ("rows equally far", ties(settings.ties).into()),
     ];
     for (what, value) in lines {
         let _ = writeln!(page, "  {what:<20} {value}");

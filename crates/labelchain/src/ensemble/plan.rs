@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{BLOCK, Candidate, Ensemble, Member, Walker};
+use super::{Candidate, Ensemble, Member, Walker};
 use crate::chain::{Chain, Independent, Order, walk_all};
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
@@ -161,8 +161,8 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
     }
     let data = train.data();
     let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
-    let near = needs_nearest.then(|| Neighbourhood::of(data)).transpose()?;
-    let step = if needs_nearest { BLOCK } else { data.n_rows().max(1) };
+    let near = needs_nearest.then(|| Neighbourhood::of_prepared(train)).transpose()?;
+    let step = near.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();

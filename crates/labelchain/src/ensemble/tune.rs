@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::plan::local_f1;
-use super::{BLOCK, Candidate, Rows, Sampling, count, decide_votes};
+use super::{Candidate, Rows, Sampling, count, decide_votes};
 use crate::chain::{Chain, OrderPolicy as _, decide_alone, walk_all};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
@@ -34,7 +34,7 @@ pub fn tune_decay<B: ChainLearner>(
             policy,
         };
         let chains: Vec<_> = candidates.into_iter().zip(policies).map(chain).collect();
-        votes_by_decay(&chains, tested, &Neighbourhood::of(fitted.data())?)
+        votes_by_decay(&chains, tested, &Neighbourhood::of_prepared(fitted)?)
     })?;
     Ok(DECAYS[best])
 }
@@ -53,7 +53,7 @@ pub fn tune_neighbours(
     let most = NearestNeighbours { neighbours: NEIGHBOURS[NEIGHBOURS.len() - 1], ..base.clone() };
     let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
         let candidates = sampling.candidates(&most, fitted, seed)?;
-        votes_by_neighbours(&candidates, tested, &Neighbourhood::of(fitted.data())?)
+        votes_by_neighbours(&candidates, tested, &Neighbourhood::of_prepared(fitted)?)
     })?;
     Ok(NEIGHBOURS[best])
 }
@@ -76,7 +76,8 @@ where
     let mut sums = [0.0; N];
     for fold in 0..3 {
         let fitted =
-            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?;
+            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?
+                .within(prepared.max_memory());
         let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
         let ballots = votes(&fitted, &tested, seed.child("fold", fold))?;
         for (sum, votes) in sums.iter_mut().zip(&ballots.votes) {
@@ -124,7 +125,7 @@ fn votes_by_decay<M: ChainModel>(
 ) -> Result<Ballots<{ DECAYS.len() }>> {
     let mut ballots = Ballots::new(chains.len(), rows);
     let ranked = chains.iter().any(|chain| chain.model.needs_nearest());
-    for start in (0..rows.n_rows()).step_by(BLOCK) {
+    for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), ranked)?;
         // By β, by chain, by row.
         let orders = DECAYS.map(|decay| {
@@ -150,7 +151,7 @@ fn votes_by_neighbours(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
     let mut ballots = Ballots::new(candidates.len(), rows);
-    for start in (0..rows.n_rows()).step_by(BLOCK) {
+    for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let block = Rows::new(rows, start, Some(near), None, true)?;
         let nobody = LabelMatrix::empty(block.rows.len(), rows.n_labels());
         let ask = |candidate: &Candidate<NearestNeighboursModel>| {

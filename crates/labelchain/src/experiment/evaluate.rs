@@ -56,13 +56,13 @@ pub fn evaluate(
     for fold in 0..folds.n_folds() {
         let start = Instant::now();
         let train = data.select(&folds.train_rows(fold));
-        let prepared = Prepared::new(&train)?;
+        let prepared = Prepared::new(&train)?.within(settings.max_memory);
         let test_rows = folds.test_rows(fold);
         let test = prepared.standardizer().apply(&data.select(&test_rows))?;
         let seed = seed.child("fold", fold);
         let fitted = fit(methods, settings, &train, &prepared, seed, progress)?;
         let near = match fitted.iter().any(|fitted| fitted.ensemble.needs_neighbourhood()) {
-            true => Some(Neighbourhood::of(prepared.data())?),
+            true => Some(Neighbourhood::of_prepared(&prepared)?),
             false => None,
         };
         let train_seconds = start.elapsed().as_secs_f64();

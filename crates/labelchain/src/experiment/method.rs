@@ -15,7 +15,8 @@ use crate::ensemble::{
     Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::{Error, Result};
-use crate::model::{Base, BaseModel, Likelihood, NaiveBayes, NearestNeighbours};
+use crate::model::{Base, BaseModel, Likelihood, NaiveBayes, NearestNeighbours, Ties};
+use crate::neighbourhood::Metric;
 use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
 use crate::seed::Seed;
 
@@ -117,6 +118,10 @@ pub struct Settings {
     pub decay: Option<f64>,
     /// R of `knn`; tuned if none.
     pub neighbours: Option<usize>,
+    /// How far apart rows are for `knn`.
+    pub metric: Metric,
+    /// Who votes of rows equally far.
+    pub ties: Ties,
     /// Majority rows kept per minority row; all if none.
     pub max_imbalance: Option<f64>,
     /// Inputs kept of those that CFS selects; no selection if none.
@@ -131,6 +136,14 @@ pub struct Settings {
     pub n_lenders: usize,
     /// How `ga` and `ga-br` keep members.
     pub genetic: Genetic,
+    /// Bytes to use, of which distances take a part at a time; results do not depend on it, and a
+    /// model file does not keep it.
+    #[serde(skip, default = "unlimited")]
+    pub max_memory: u64,
+}
+
+fn unlimited() -> u64 {
+    u64::MAX
 }
 
 impl Default for Settings {
@@ -139,6 +152,8 @@ impl Default for Settings {
             sampling: Sampling::default(),
             decay: None,
             neighbours: None,
+            metric: Metric::default(),
+            ties: Ties::default(),
             max_imbalance: Some(20.0),
             max_features: Some(300),
             likelihood: Likelihood::Auto,
@@ -146,6 +161,7 @@ impl Default for Settings {
             n_orders: 20,
             n_lenders: 1,
             genetic: Genetic::default(),
+            max_memory: unlimited(),
         }
     }
 }
@@ -233,7 +249,9 @@ impl Fitting<'_> {
         let (base, neighbours) = match name {
             BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
             BaseName::Knn => {
-                let knn = NearestNeighbours { preparation, ..NearestNeighbours::default() };
+                let Settings { metric, ties, .. } = *self.settings;
+                let default = NearestNeighbours::default();
+                let knn = NearestNeighbours { metric, ties, preparation, ..default };
                 let neighbours = match self.settings.neighbours {
                     Some(neighbours) => neighbours,
                     None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
-use crate::prepare::one_hot;
+use crate::prepare::{Prepared, one_hot};
 use crate::product::times_transposed;
 use lanes::Comparison;
 
@@ -30,7 +30,11 @@ pub struct Neighbourhood<'d> {
     wide: Option<Wide<'d>>,
     /// All dense rows and columns, once somebody asks for a ranking.
     lanes: OnceLock<Lanes>,
+    max_memory: u64,
 }
+
+/// Rows measured at a time where memory does not matter.
+pub(crate) const BLOCK: usize = 256;
 
 struct Wide<'d> {
     features: Cow<'d, Matrix>,
@@ -43,10 +47,30 @@ impl Neighbourhood<'_> {
         Neighbourhood::new(data.attributes(), data.features())
     }
 
+    /// Lays out the rows of a training set.
+    pub fn of_prepared(train: &Prepared) -> Result<Neighbourhood<'_>> {
+        Ok(Neighbourhood::of(train.data())?.within(train.max_memory()))
+    }
+
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let wide = Wide::new(attributes, features)?;
-        Ok(Neighbourhood { attributes, features, wide, lanes: OnceLock::new() })
+        let (lanes, max_memory) = (OnceLock::new(), u64::MAX);
+        Ok(Neighbourhood { attributes, features, wide, lanes, max_memory })
+    }
+
+    /// The same, with so many bytes for all that the program holds.
+    pub fn within(self, max_memory: u64) -> Self {
+        Neighbourhood { max_memory, ..self }
+    }
+
+    /// How many rows to measure at a time: their distances, memberships and rankings may take a
+    /// quarter of the memory. What is measured does not depend on it.
+    pub fn rows_at_once(&self) -> usize {
+        // A distance, a membership, and twice a row with its distance.
+        const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();
+        let of_row = (BYTES * self.n_rows().max(1)) as u64;
+        (self.max_memory / 4 / of_row).clamp(1, BLOCK as u64) as usize
     }
 
     /// How many training rows.
