@@ -110,6 +110,21 @@ fn one_thread_and_two_say_the_same() {
     }
 }
 
+#[test]
+fn one_row_at_a_time_and_many_say_the_same() {
+    let (data, new) = (network(160, 1), network(30, 2));
+    // Too little for two rows at a time; β and R are tuned, which measures distances as well.
+    let little = Settings { max_memory: 1, decay: None, neighbours: None, ..settings() };
+    let plenty = Settings { max_memory: u64::MAX, ..little.clone() };
+    for method in methods() {
+        let [few, many] = [&little, &plenty].map(|settings| {
+            let model = Trained::fit(&data, method, settings, 1, &|_| ()).unwrap();
+            (model.decay(), model.neighbours(), model.trace(&new).unwrap())
+        });
+        assert_eq!(few, many, "{method}");
+    }
+}
+
 /// A fitted model of each base, rows to be labelled, and the answers of whoever asks.
 fn answers<A>(data: &Dataset, base: &Base, ask: impl Fn(&BaseModel, &Block) -> A) -> A {
     let train = Prepared::new(data).unwrap();

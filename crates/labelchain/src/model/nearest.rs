@@ -409,31 +409,38 @@ mod tests {
         Dataset::new("coarse", attributes, Matrix::Dense(cells), names, labels).unwrap()
     }
 
-    /// Every row, sorted by extended distance.
-    fn full_scan(evidence: &Disagreement, data: &Dataset, query: usize) -> Vec<Ranked> {
+    /// Every row, sorted by extended distance in the first columns.
+    fn full_scan(
+        evidence: &Disagreement,
+        data: &Dataset,
+        query: usize,
+        n_columns: usize,
+    ) -> Vec<Ranked> {
         let cell = |row, column| data.features().get(row, column);
         let extended = |row: usize| {
             let square = |column| (cell(query, column) - cell(row, column)).powi(2);
-            let distance = square(0) + square(1);
-            let distance = distance + f64::from(evidence.of(row));
-            Ranked { distance, row: row as u32 }
+            let distance: f64 = (0..n_columns).map(square).sum();
+            Ranked { distance: distance + f64::from(evidence.of(row)), row: row as u32 }
         };
         let mut all: Vec<Ranked> = (0..data.n_rows()).map(extended).collect();
         all.sort_unstable();
-        all.truncate(evidence.model.neighbours);
         all
     }
 
     proptest! {
+        /// Also with more neighbours than rows. Labels look at both inputs or at the first alone.
         #[test]
         fn stopping_early_changes_nothing(
-            n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..12, seed: u64,
+            n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..40, seed: u64,
+            n_columns in 1usize..=2,
         ) {
             let data = coarse(n_rows, n_labels, seed);
             let rows: Vec<usize> = (0..n_rows).collect();
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
-            let model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
+            let mut model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
+            model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
+            let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
             let nearest = near.nearest(&data);
             let features = data.features();
@@ -441,13 +448,73 @@ mod tests {
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
+            let mut tied = weka.evidence(&scores, query);
             let mut rng = Seed::new(seed).rng();
             for label in data.labels().ids() {
-                let found = evidence.nearest(label).rows;
-                prop_assert_eq!(found, full_scan(&evidence, &data, query));
-                evidence.observe(label, rng.chance(0.5));
+                let all = full_scan(&evidence, &data, query, n_columns);
+                let exactly = &all[..neighbours.min(n_rows)];
+                prop_assert_eq!(&evidence.nearest(label).rows[..], exactly);
+                let last = exactly[exactly.len() - 1].distance;
+                let (mut yes, mut no) = (0, 0);
+                for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
+                    match data.labels().get(ranked.row as usize, label) {
+                        true => yes += 1,
+                        false => no += 1,
+                    }
+                }
+                prop_assert_eq!(tied.votes(label), [yes, no]);
+                let relevant = rng.chance(0.5);
+                evidence.observe(label, relevant);
+                tied.observe(label, relevant);
             }
         }
+    }
+
+    #[test]
+    fn a_copy_measures_nothing_twice_and_moves_alone() {
+        let data = coarse(50, 3, 1);
+        let rows: Vec<usize> = (0..50).collect();
+        let learner = NearestNeighbours { metric: Metric::Weka, ..NearestNeighbours::default() };
+        let train = Prepared::as_is(&data);
+        let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
+        let near = Neighbourhood::of(&data).unwrap();
+        let nearest = near.nearest(&data);
+        let features = data.features();
+        let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+        let scores = model.score(&block);
+        let start = model.evidence(&scores, 7);
+        let mut moved = start.clone();
+        moved.observe(LabelId(0), true);
+        assert!(moved.counts.iter().any(|&count| count > 0.0));
+        assert!(start.counts.iter().all(|&count| count == 0.0));
+        moved.support(LabelId(1));
+        assert!(start.own[1].get().is_some() && start.own[2].get().is_none());
+    }
+
+    #[test]
+    fn unanimous_neighbours_leave_no_doubt_unless_votes_start_above_zero() {
+        // Ten rows in one place that all carry the label: R = 5 of them vote, or all ten.
+        let mut cells = Dense::new(1);
+        (0..10).for_each(|_| cells.push_row(&[1.0]));
+        let mut labels = LabelMatrix::empty(10, 1);
+        (0..10).for_each(|row| labels.set(row, LabelId(0), true));
+        let attributes = vec![Attribute::numeric("x")];
+        let matrix = Matrix::Dense(cells);
+        let data = Dataset::new("same", attributes, matrix, vec!["a".into()], labels).unwrap();
+        let support = |ties| {
+            let rows: Vec<usize> = (0..10).collect();
+            let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
+            let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
+            let near = Neighbourhood::of(&data).unwrap();
+            let nearest = near.nearest(&data);
+            let features = data.features();
+            let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+            let scores = model.score(&block);
+            model.evidence(&scores, 0).support(LabelId(0))
+        };
+        assert_eq!(support(Ties::LowerRow), f64::INFINITY);
+        // (10 + 1/10) / (1/10) = 101.
+        assert!((support(Ties::Weka) - 101f64.ln()).abs() < 1e-12);
     }
 
     #[test]

@@ -66,7 +66,11 @@ impl Range {
         for value in values.filter(|value| !value.is_nan()) {
             (least, most) = (least.min(value), most.max(value));
         }
-        if least <= most { Range { least, width: most - least } } else { Range { least: 0.0, width: 0.0 } }
+        if least <= most {
+            Range { least, width: most - least }
+        } else {
+            Range { least: 0.0, width: 0.0 }
+        }
     }
 
     /// Where in the range a value lies; 0 in a range of one value.

@@ -218,7 +218,9 @@ impl Wide<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{ReadOptions, parse};
+    use crate::data::{Dense, ReadOptions, Sparse, parse};
+    use crate::seed::Seed;
+    use proptest::prelude::*;
 
     fn read(rows: &str) -> Dataset {
         let header = "@relation 't: -C -1'\n@attribute x numeric\n@attribute c {r,g,b}\n\
@@ -244,6 +246,64 @@ mod tests {
             }
             assert_eq!(train.by_terms(read(rows).features(), 2), [5.0, 1.0, 0.0]);
         }
+    }
+
+    /// Numbers in tenths, names and missing cells, most of them zero; dense, and the same sparse.
+    fn thin(n_rows: usize, seed: u64) -> [Dataset; 2] {
+        let mut rng = Seed::new(seed).rng();
+        let (mut dense, mut sparse) = (Dense::new(12), Sparse::new(12));
+        for _ in 0..n_rows {
+            let mut cell = |column: usize| match rng.below(6) {
+                0..=3 => 0.0,
+                4 if rng.chance(0.3) => f64::NAN,
+                _ if column < 8 => rng.below(5) as f64 / 10.0,
+                _ => rng.below(3) as f64,
+            };
+            let cells: Vec<f64> = (0..12).map(&mut cell).collect();
+            dense.push_row(&cells);
+            sparse.push_row(cells.iter().enumerate().map(|(at, &value)| (at as u32, value)));
+        }
+        [Matrix::Dense(dense), Matrix::Sparse(sparse)].map(|features| {
+            let names = || ["r", "g", "b"].map(String::from).to_vec();
+            let numeric = (0..8).map(|at| Attribute::numeric(format!("x{at}")));
+            let nominal = (8..12).map(|at| Attribute::nominal(format!("x{at}"), names()));
+            let labels = LabelMatrix::empty(n_rows, 0);
+            Dataset::new("thin", numeric.chain(nominal).collect(), features, vec![], labels)
+                .unwrap()
+        })
+    }
+
+    fn ranked(nearest: &Nearest) -> Vec<Vec<Ranked>> {
+        nearest.rankings.iter().map(|ranking| ranking.iter().copied().collect()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
+            let [dense, sparse] = thin(n_rows, seed).map(|data| {
+                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data))
+            });
+            prop_assert_eq!(dense, sparse);
+        }
+
+        #[test]
+        fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
+            for data in thin(n_rows, seed) {
+                let train = Neighbourhood::of(&data).unwrap();
+                let alone = |row| ranked(&train.nearest(&data.select(&[row])));
+                let together = ranked(&train.nearest(&data));
+                prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn less_memory_is_fewer_rows_at_a_time_but_at_least_one() {
+        let [data, _] = thin(100, 1);
+        let rows = |max_memory| Neighbourhood::of(&data).unwrap().within(max_memory).rows_at_once();
+        // 48 bytes for each of 100 training rows, in a quarter of 192,000: ten rows.
+        assert_eq!(rows(192_000), 10);
+        assert_eq!((rows(0), rows(u64::MAX)), (1, BLOCK));
     }
 
     #[test]
