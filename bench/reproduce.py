@@ -3,7 +3,7 @@
     labelchain evaluate SET.arff.gz -m dynamic-nb,ecc-nb --likelihood weka --json > SET.json   (each set)
     python3 bench/reproduce.py results_nb.csv SET.json ... > table.md
 
-results_nb.csv has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss.
+results_nb.csv, for -knn methods results_knn.csv, has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss.
 """
 
 import csv
@@ -12,7 +12,8 @@ import statistics
 import sys
 
 CRITERIA = ["hamming", "zero_one", "ex_fdr", "ex_fnr", "ex_f1", "macro_fdr", "macro_fnr", "macro_f1", "micro_fdr", "micro_fnr", "micro_f1"]
-ALGORITHM = {"dynamic-nb": "proposed", "ecc-nb": "ecc"}
+ALGORITHM = {f"{ours}-{base}": theirs for base in ["nb", "knn"]
+             for ours, theirs in {"dynamic": "proposed", "ga": "ga", "ecc": "ecc", "oocc": "oocc"}.items()}
 
 
 def main(results, files):

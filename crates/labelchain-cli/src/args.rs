@@ -12,7 +12,8 @@ use labelchain::data::{
 use labelchain::ensemble::{Genetic, Sampling};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{Method, Settings};
-use labelchain::model::{J48, Likelihood};
+use labelchain::model::{J48, Likelihood, Ties};
+use labelchain::neighbourhood::Metric;
 use labelchain::ordering::{GeneticSearch, OrderDistance};
 use labelchain::trained::Trained;
 
@@ -249,6 +250,14 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = auto_or_number::<usize>, help_heading = METHOD)]
     neighbours: AutoOr<usize>,
 
+    /// How far apart rows are for knn: euclidean (standardized inputs), or weka (as in its IBk)
+    #[arg(long, value_enum, default_value_t = MetricArg::Euclidean, help_heading = METHOD)]
+    metric: MetricArg,
+
+    /// Who votes of rows equally far: exactly R by lower-row, or all of them (weka)
+    #[arg(long, value_enum, default_value_t = TiesArg::LowerRow, help_heading = METHOD)]
+    ties: TiesArg,
+
     /// Majority rows kept for each minority row of a label
     #[arg(long, value_name = "NUMBER|none", default_value = "20", value_parser = number_or_none, help_heading = METHOD)]
     max_imbalance: OrNone,
@@ -387,6 +396,18 @@ enum SelectArg {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum MetricArg {
+    Euclidean,
+    Weka,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TiesArg {
+    LowerRow,
+    Weka,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum LikelihoodArg {
     Auto,
     Gaussian,
@@ -395,7 +416,7 @@ enum LikelihoodArg {
 
 impl MethodArgs {
     /// Also sets the number of threads.
-    pub(crate) fn settings(&self, data: &Dataset) -> Result<Settings> {
+    pub(crate) fn settings(&self, data: &Dataset, reading: &ReadingArgs) -> Result<Settings> {
         self.threads.start();
         Ok(Settings {
             sampling: Sampling {
@@ -405,6 +426,14 @@ impl MethodArgs {
             },
             decay: self.decay.0,
             neighbours: self.neighbours.0,
+            metric: match self.metric {
+                MetricArg::Euclidean => Metric::Euclidean,
+                MetricArg::Weka => Metric::Weka,
+            },
+            ties: match self.ties {
+                TiesArg::LowerRow => Ties::LowerRow,
+                TiesArg::Weka => Ties::Weka,
+            },
             max_imbalance: self.max_imbalance.0,
             max_features: (self.select == SelectArg::Cfs).then_some(self.max_features),
             likelihood: match self.likelihood {
@@ -421,6 +450,7 @@ impl MethodArgs {
             order: self.order(data)?,
             n_orders: self.orders,
             n_lenders: self.lenders,
+            max_memory: reading.max_memory(),
             genetic: Genetic {
                 n_candidates: self.candidates,
                 search: GeneticSearch {
@@ -511,6 +541,10 @@ impl ReadingArgs {
         Ok(options)
     }
 
+    fn max_memory(&self) -> u64 {
+        self.max_memory.unwrap_or_else(memory::three_quarters)
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             labels: self.label_choice(),
@@ -526,7 +560,7 @@ impl ReadingArgs {
             },
             dedupe: self.dedupe,
             n_features: self.features,
-            max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
+            max_memory: self.max_memory(),
         }
     }
 

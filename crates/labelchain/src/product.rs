@@ -47,7 +47,9 @@ const fn inverse_factorials<const N: usize>() -> [f64; N] {
 
 /// a · bᵀ for row-major a (n rows) and b (m rows), both `width` wide; row-major, n by m.
 ///
-/// One thread: whoever calls runs in parallel already.
+/// One thread: whoever calls runs in parallel already. How a product is rounded depends on how many
+/// rows are multiplied at once. Here they always are as many, the last ones filled up with zeros, so
+/// that a row of the product depends on its own row and on b alone.
 ///
 /// # Panics
 /// If a slice is not as long as its sizes say.
@@ -58,13 +60,34 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
     if product.is_empty() || width == 0 {
         return product;
     }
+    for (a, product) in a.chunks(AT_ONCE * width).zip(product.chunks_mut(AT_ONCE * m)) {
+        if a.len() == AT_ONCE * width {
+            multiply(a, b, product, m, width);
+        } else {
+            let mut filled_up = a.to_vec();
+            filled_up.resize(AT_ONCE * width, 0.0);
+            let mut rows = vec![0.0; AT_ONCE * m];
+            multiply(&filled_up, b, &mut rows, m, width);
+            product.copy_from_slice(&rows[..product.len()]);
+        }
+    }
+    product
+}
+
+/// Rows multiplied at once.
+const AT_ONCE: usize = 64;
+
+fn multiply(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
+    assert_eq!(a.len(), AT_ONCE * width, "a has as many rows as always");
+    assert_eq!(b.len(), m * width, "b has m rows");
+    assert_eq!(product.len(), AT_ONCE * m, "so has the product");
     let (stride_of_rows, stride_of_b) = (m as isize, width as isize);
     // SAFETY: the three pointers are to slices whose lengths were checked above against the sizes
     // and strides given: entry (i, j) of the product is at i·m + j, of a at i·width + j, and of bᵀ
     // at j·width + i. The product is not read (`read_dst` is false) and overlaps neither.
     unsafe {
         gemm::gemm(
-            n,
+            AT_ONCE,
             m,
             width,
             product.as_mut_ptr(),
@@ -85,7 +108,6 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
             gemm::Parallelism::None,
         );
     }
-    product
 }
 
 #[cfg(test)]
@@ -101,6 +123,18 @@ mod tests {
             for (x, found) in [x, small, 0.0, -708.0].into_iter().zip(found) {
                 let expected = if x < -708.0 { 0.0 } else { x.exp() };
                 prop_assert!((found - expected).abs() <= 4e-16 * expected, "{} {} {}", x, found, expected);
+            }
+        }
+
+        #[test]
+        fn a_row_of_a_product_depends_on_no_other(n in 1usize..150, m in 1usize..40, width in 0usize..300, seed: u64) {
+            let mut rng = crate::seed::Seed::new(seed).rng();
+            let a: Vec<f64> = (0..n * width).map(|_| rng.normal()).collect();
+            let b: Vec<f64> = (0..m * width).map(|_| rng.normal()).collect();
+            let product = times_transposed(&a, &b, n, m, width);
+            for row in [0, n / 2, n - 1] {
+                let alone = times_transposed(&a[row * width..(row + 1) * width], &b, 1, m, width);
+                prop_assert_eq!(&product[row * m..(row + 1) * m], &alone[..]);
             }
         }
 

@@ -80,7 +80,7 @@ impl Trained {
             return refuse("the model file is damaged: its checksum does not match", AGAIN);
         }
         match postcard::from_bytes(content) {
-            Ok(trained) if Trained::is_sound(&trained) => Ok(trained),
+            Ok(trained) if Trained::is_sound(&trained) => Ok(trained.within(max_bytes)),
             _ => refuse("the model file is damaged", AGAIN),
         }
     }

@@ -58,7 +58,7 @@ impl Trained {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
-        let prepared = Prepared::new(data)?;
+        let prepared = Prepared::new(data)?.within(settings.max_memory);
         let draws = Seed::new(seed).child("whole", 0);
         let Some(fitted) = fit(&[method], settings, data, &prepared, draws, progress).next() else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
@@ -81,6 +81,12 @@ impl Trained {
             ensemble: fitted.ensemble,
             train,
         })
+    }
+
+    /// The same, to use at most so many bytes.
+    pub(crate) fn within(mut self, max_memory: u64) -> Trained {
+        self.settings.max_memory = max_memory;
+        self
     }
 
     /// The version of this library that trained it.
@@ -181,7 +187,7 @@ impl Trained {
         let all: Vec<usize> = (0..rows.n_rows()).collect();
         let near = self.neighbourhood()?;
         let needed = near.as_ref().filter(|_| member.model().needs_nearest());
-        let nearest = needed.map(|near| near.nearest(&rows)).transpose()?;
+        let nearest = needed.map(|near| near.nearest(&rows));
         let features = rows.features();
         let block = Block { features, rows: &all, near: None, nearest: nearest.as_ref() };
         let scores = member.model().score(&block);
@@ -215,7 +221,9 @@ impl Trained {
     }
 
     fn neighbourhood(&self) -> Result<Option<Neighbourhood<'_>>> {
-        let lay_out = |train| Neighbourhood::new(&self.attributes, train);
+        let lay_out = |train| {
+            Ok(Neighbourhood::new(&self.attributes, train)?.within(self.settings.max_memory))
+        };
         self.train.as_ref().map(lay_out).transpose()
     }
 

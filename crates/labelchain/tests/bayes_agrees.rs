@@ -1,4 +1,4 @@
-//! One label's Naive Bayes agrees with WEKA's. `testdata/weka/Bayes.java` wrote the numbers.
+//! One label's Naive Bayes agrees with WEKA's. `testdata/weka/Labels.java` wrote the numbers.
 //!
 //! The small set with nominal inputs and missing cells is always compared, the paper's sets wherever
 //! their files are at hand: in the directory that `LABELCHAIN_DATA` names, else in `../shared/data`

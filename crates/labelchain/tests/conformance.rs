@@ -52,7 +52,11 @@ fn bases() -> Vec<Base> {
     let likelihood = Likelihood::Auto;
     vec![
         Base::NaiveBayes(NaiveBayes { preparation, likelihood }),
-        Base::NearestNeighbours(NearestNeighbours { neighbours: 3, preparation }),
+        Base::NearestNeighbours(NearestNeighbours {
+            neighbours: 3,
+            preparation,
+            ..NearestNeighbours::default()
+        }),
     ]
 }
 
@@ -110,6 +114,21 @@ fn one_thread_and_two_say_the_same() {
     }
 }
 
+#[test]
+fn one_row_at_a_time_and_many_say_the_same() {
+    let (data, new) = (network(160, 1), network(30, 2));
+    // Too little for two rows at a time; β and R are tuned, which measures distances as well.
+    let little = Settings { max_memory: 1, decay: None, neighbours: None, ..settings() };
+    let plenty = Settings { max_memory: u64::MAX, ..little.clone() };
+    for method in methods() {
+        let [few, many] = [&little, &plenty].map(|settings| {
+            let model = Trained::fit(&data, method, settings, 1, &|_| ()).unwrap();
+            (model.decay(), model.neighbours(), model.trace(&new).unwrap())
+        });
+        assert_eq!(few, many, "{method}");
+    }
+}
+
 /// A fitted model of each base, rows to be labelled, and the answers of whoever asks.
 fn answers<A>(
     data: &Dataset,
@@ -123,7 +142,7 @@ fn answers<A>(
     let model = base.fit(&train, &fitting, order, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries).unwrap();
+    let nearest = near.nearest(&queries);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let features = queries.features();
     ask(&model, &Block { features, rows: &rows, near: None, nearest: Some(&nearest) })

@@ -100,7 +100,7 @@ where
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = model.needs_nearest().then(|| near.nearest(&queries).unwrap());
+    let nearest = model.needs_nearest().then(|| near.nearest(&queries));
     let views = model.views().to_vec();
     let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };
     let mut relevant = 0;
@@ -224,7 +224,7 @@ fn neighbours_in_every_order_of_four_labels() {
     for selection in [None, Some(Cfs::default())] {
         let preparation = Preparation { undersampling, selection };
         for neighbours in [1, 3, 4, 5] {
-            let learner = NearestNeighbours { neighbours, preparation };
+            let learner = NearestNeighbours { preparation, ..nearest(neighbours) };
             compare_nearest(&mixed(), &learner, &every_order_of_four());
             compare_nearest(&network(200, 4, 2), &learner, &every_order_of_four());
         }

@@ -69,7 +69,7 @@ impl Evaluate {
             }
         };
         let progress = Progress::new("fold", self.folds);
-        let settings = self.settings.settings(&data)?;
+        let settings = self.settings.settings(&data, &self.data.reading)?;
         let evaluations =
             evaluate(&data, &self.method, &settings, &folds, seed, &|step| progress.show(step))?;
         progress.end();

@@ -8,7 +8,8 @@ use labelchain::data::{Attribute, LabelId};
 use labelchain::ensemble::{BaseModel, Member};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::StrategyName;
-use labelchain::model::Likelihood;
+use labelchain::model::{Likelihood, Ties};
+use labelchain::neighbourhood::Metric;
 use labelchain::ordering::OrderDistance;
 use labelchain::prepare::LabelView;
 use labelchain::trained::Trained;
@@ -141,9 +142,23 @@ fn settings(model: &Trained) -> Value {
         "crossover": settings.genetic.search.crossover,
         "mutation": settings.genetic.search.mutation,
         "diversity": settings.genetic.diversity.map(OrderDistance::key),
-        "metric": "euclidean",
-        "ties": "irrelevant",
+        "metric": metric(settings.metric),
+        "ties": ties(settings.ties),
     })
+}
+
+fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Euclidean => "euclidean",
+        Metric::Weka => "weka",
+    }
+}
+
+fn ties(ties: Ties) -> &'static str {
+    match ties {
+        Ties::LowerRow => "lower-row",
+        Ties::Weka => "weka",
+    }
 }
 
 fn likelihood(likelihood: Likelihood) -> &'static str {
@@ -207,8 +222,8 @@ fn text(model: &Trained) -> String {
             },
         ),
         ("likelihood", likelihood(settings.likelihood).into()),
-        ("distance", "Euclidean, standardized inputs".into()),
-        ("a tie is", "irrelevant".into()),
+        ("distance", metric(settings.metric).into()),
+        ("rows equally far", ties(settings.ties).into()),
     ];
     for (what, value) in lines {
         let _ = writeln!(page, "  {what:<20} {value}");

@@ -37,7 +37,7 @@ impl Train {
         let reading = self.data.read()?;
         notes(&reading.notes);
         let data = reading.into_rows()?;
-        let settings = self.settings.settings(&data)?;
+        let settings = self.settings.settings(&data, &self.data.reading)?;
         let progress = Progress::spinner("training");
         let show = |step| progress.show(step);
         let trained = Trained::fit(&data, self.method, &settings, self.settings.seed, &show);

@@ -26,6 +26,40 @@ pub fn decide<E: Evidence>(mut evidence: E, order: &Order, mut write: impl FnMut
     }
 }
 
+/// Decides every label of one row of the answers by what the inputs say alone.
+pub fn decide_alone<E: Evidence>(evidence: &E, row: usize, answers: &mut LabelMatrix) {
+    for label in answers.ids() {
+        answers.set(row, label, evidence.support(label) > 0.0);
+    }
+}
+
+/// Walks every row of a block in several orders, `order` giving the one of a row by its place: what
+/// is found out about the inputs of a row serves all of its walks. Answers by place.
+pub fn walk_all<'o, M: ChainModel>(
+    model: &M,
+    scores: &M::Scores,
+    n_rows: usize,
+    n_orders: usize,
+    order: impl Fn(usize, usize) -> &'o Order,
+) -> Vec<LabelMatrix> {
+    let mut answers = vec![LabelMatrix::empty(n_rows, model.n_labels()); n_orders];
+    for row in 0..n_rows {
+        let start = model.evidence(scores, row);
+        for at in 0..n_orders {
+            let (before, here) = answers.split_at_mut(at);
+            match before.last() {
+                Some(same) if order(at - 1, row) == order(at, row) => {
+                    same.relevant(row).for_each(|label| here[0].set(row, label, true));
+                }
+                _ => decide(start.clone(), order(at, row), |step| {
+                    here[0].set(row, step.label, step.relevant);
+                }),
+            }
+        }
+    }
+    answers
+}
+
 /// One decision of a walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -124,10 +158,7 @@ impl<M: ChainModel> Independent<M> {
     pub fn answer(&self, scores: &M::Scores, n_rows: usize) -> LabelMatrix {
         let mut answers = LabelMatrix::empty(n_rows, self.model.n_labels());
         for row in 0..n_rows {
-            let evidence = self.model.evidence(scores, row);
-            for label in answers.ids() {
-                answers.set(row, label, evidence.support(label) > 0.0);
-            }
+            decide_alone(&self.model.evidence(scores, row), row, &mut answers);
         }
         answers
     }

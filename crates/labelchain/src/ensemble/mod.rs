@@ -22,7 +22,7 @@ use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::error::Result;
 use crate::learner::{Block, Nearness, Predictor, Trace};
 use crate::model::ChainModel;
-use crate::neighbourhood::{Nearest, Neighbourhood};
+use crate::neighbourhood::{BLOCK, Nearest, Neighbourhood};
 use crate::ordering::{LocalF1, Oocc};
 
 /// A model with its way of choosing orders.
@@ -100,7 +100,7 @@ impl<M: ChainModel> Ensemble<M> {
     pub fn votes(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<u32>> {
         let n_labels = self.n_labels;
         let mut votes = vec![0u32; rows.n_rows() * n_labels];
-        for start in (0..rows.n_rows()).step_by(BLOCK) {
+        for start in (0..rows.n_rows()).step_by(at_once(near)) {
             let block = self.block(rows, start, near)?;
             let answers: Vec<LabelMatrix> =
                 self.members.par_iter().map(|member| member.predict_block(&block.view())).collect();
@@ -126,7 +126,7 @@ impl<M: ChainModel> Ensemble<M> {
     /// How each member decided each row: traces by row, then by member.
     pub fn trace(&self, rows: &Dataset, near: Option<&Neighbourhood>) -> Result<Vec<Vec<Trace>>> {
         let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
-        for start in (0..rows.n_rows()).step_by(BLOCK) {
+        for start in (0..rows.n_rows()).step_by(at_once(near)) {
             let block = self.block(rows, start, near)?;
             let traces: Vec<Vec<Trace>> =
                 self.members.par_iter().map(|member| member.trace_block(&block.view())).collect();
@@ -210,9 +210,10 @@ fn decide_votes(votes: &[u32], n_labels: usize, n_members: usize) -> LabelMatrix
     answers
 }
 
-/// Rows at a time, so that their distances to all training rows fit in memory. The cuts depend on
-/// nothing but row numbers, so results do not depend on threads.
-const BLOCK: usize = 256;
+/// How many rows are labelled at a time.
+fn at_once(near: Option<&Neighbourhood>) -> usize {
+    near.map_or(BLOCK, Neighbourhood::rows_at_once)
+}
 
 /// A block of rows, with how near they are.
 struct Rows<'a> {
@@ -231,13 +232,13 @@ impl<'a> Rows<'a> {
         decay: Option<f64>,
         ranked: bool,
     ) -> Result<Rows<'a>> {
-        let rows: Vec<usize> = (start..data.n_rows().min(start + BLOCK)).collect();
+        let rows: Vec<usize> = (start..data.n_rows().min(start + at_once(near))).collect();
         let Some(train) = near else { return Ok(Rows { data, rows, near: None, nearest: None }) };
         let here = data.select(&rows);
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let nearness = |(distances, decay)| Nearness::new(distances, train.n_rows(), decay);
         let near = distances.zip(decay).map(nearness);
-        let nearest = ranked.then(|| train.nearest(&here)).transpose()?;
+        let nearest = ranked.then(|| train.nearest(&here));
         Ok(Rows { data, rows, near, nearest })
     }
 

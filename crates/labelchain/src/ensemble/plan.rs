@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{BLOCK, Candidate, Ensemble, Member, Walker};
-use crate::chain::{Chain, Independent, Order};
+use super::{Candidate, Ensemble, Member, Walker};
+use crate::chain::{Chain, Independent, Order, walk_all};
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
 use crate::learner::{Block, Predictor as _};
@@ -142,11 +142,7 @@ fn walks<M: ChainModel>(
     block: &Block,
 ) -> Vec<LabelMatrix> {
     let scores = candidate.model.score(block);
-    let walk = |order: &Order| {
-        let model = Arc::clone(&candidate.model);
-        Chain { model, policy: order.clone() }.walk(&scores, block)
-    };
-    orders.iter().map(walk).collect()
+    walk_all(&candidate.model, &scores, block.n_rows(), orders.len(), |at, _| &orders[at])
 }
 
 /// Asks every candidate about its validation rows, a block of them at a time, so that one ranking
@@ -165,12 +161,12 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
     }
     let data = train.data();
     let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
-    let near = needs_nearest.then(|| Neighbourhood::of(data)).transpose()?;
-    let step = if needs_nearest { BLOCK } else { data.n_rows().max(1) };
+    let near = needs_nearest.then(|| Neighbourhood::of_prepared(train)).transpose()?;
+    let step = near.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
-        let nearest = near.as_ref().map(|near| near.nearest(&data.select(&here))).transpose()?;
+        let nearest = near.as_ref().map(|near| near.nearest(&data.select(&here)));
         candidates.par_iter().zip(&mut answers).for_each(|(candidate, answers)| {
             let from = candidate.validation.partition_point(|&row| row < start);
             let to = candidate.validation.partition_point(|&row| row < start + step);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::plan::local_f1;
-use super::{BLOCK, Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes};
-use crate::chain::{Chain, Independent, Order};
+use super::{Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes};
+use crate::chain::{Chain, Order, OrderPolicy as _, decide_alone, walk_all};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub fn tune_decay(
             policy,
         };
         let chains: Vec<_> = candidates.into_iter().zip(policies).map(chain).collect();
-        votes_by_decay(&chains, tested, &Neighbourhood::of(fitted.data())?)
+        votes_by_decay(&chains, tested, &Neighbourhood::of_prepared(fitted)?)
     })?;
     Ok(DECAYS[best])
 }
@@ -55,7 +55,7 @@ pub fn tune_neighbours(
     let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
         let fit = |rows: &[usize], _: &Order, seed| most.fit(fitted, rows, seed);
         let candidates = sampling.candidates(fitted, seed, fit)?;
-        votes_by_neighbours(&candidates, tested, &Neighbourhood::of(fitted.data())?)
+        votes_by_neighbours(&candidates, tested, &Neighbourhood::of_prepared(fitted)?)
     })?;
     Ok(NEIGHBOURS[best])
 }
@@ -78,7 +78,8 @@ where
     let mut sums = [0.0; N];
     for fold in 0..3 {
         let fitted =
-            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?;
+            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?
+                .within(prepared.max_memory());
         let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
         let ballots = votes(&fitted, &tested, seed.child("fold", fold))?;
         for (sum, votes) in sums.iter_mut().zip(&ballots.votes) {
@@ -107,6 +108,15 @@ impl<const N: usize> Ballots<N> {
         let nobody = vec![0; rows.n_rows() * rows.n_labels()];
         Ballots { n_members, votes: std::array::from_fn(|_| nobody.clone()) }
     }
+
+    /// Adds what each member answers under each setting about the rows from `start` on.
+    fn count(&mut self, answers: &[Vec<LabelMatrix>], start: usize) {
+        for (at, votes) in self.votes.iter_mut().enumerate() {
+            for of_member in answers {
+                count([&of_member[at]], &mut votes[start * of_member[at].n_labels()..]);
+            }
+        }
+    }
 }
 
 /// The votes of all chains under every β.
@@ -117,16 +127,21 @@ fn votes_by_decay<M: ChainModel>(
 ) -> Result<Ballots<{ DECAYS.len() }>> {
     let mut ballots = Ballots::new(chains.len(), rows);
     let ranked = chains.iter().any(|chain| chain.model.needs_nearest());
-    for start in (0..rows.n_rows()).step_by(BLOCK) {
+    for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), ranked)?;
-        let scores: Vec<M::Scores> =
-            chains.par_iter().map(|chain| chain.model.score(&block.view())).collect();
-        for (votes, decay) in ballots.votes.iter_mut().zip(DECAYS) {
+        // By β, by chain, by row.
+        let orders = DECAYS.map(|decay| {
             block.near.iter_mut().for_each(|near| near.set_decay(decay));
-            let walk = |(chain, scores): (&Chain<_, _>, _)| chain.walk(scores, &block.view());
-            let answers: Vec<LabelMatrix> = chains.par_iter().zip(&scores).map(walk).collect();
-            count(&answers, &mut votes[start * rows.n_labels()..]);
-        }
+            let orders = chains.par_iter().map(|chain| chain.policy.orders(&block.view()));
+            orders.collect::<Vec<_>>()
+        });
+        let walk = |(at, chain): (usize, &Chain<Arc<M>, LocalF1>)| {
+            let scores = chain.model.score(&block.view());
+            let order = |decay: usize, row: usize| &*orders[decay][at][row].order;
+            walk_all(&chain.model, &scores, block.rows.len(), DECAYS.len(), order)
+        };
+        let answers: Vec<_> = chains.par_iter().enumerate().map(walk).collect();
+        ballots.count(&answers, start);
     }
     Ok(ballots)
 }
@@ -138,25 +153,22 @@ fn votes_by_neighbours(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
     let mut ballots = Ballots::new(candidates.len(), rows);
-    let of = |candidate: &Candidate<NearestNeighboursModel>| {
-        NEIGHBOURS.map(|n| Independent { model: candidate.model.with_neighbours(n) })
-    };
-    let models: Vec<_> = candidates.iter().map(of).collect();
-    for start in (0..rows.n_rows()).step_by(BLOCK) {
+    for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let block = Rows::new(rows, start, Some(near), None, true)?;
-        let ask =
-            |(candidate, models): (&Candidate<NearestNeighboursModel>, &[_; NEIGHBOURS.len()])| {
-                let scores = candidate.model.score(&block.view());
-                let answer =
-                    |at: usize| Independent::answer(&models[at], &scores, block.rows.len());
-                std::array::from_fn::<LabelMatrix, { NEIGHBOURS.len() }, _>(answer)
-            };
-        let answers: Vec<_> = candidates.par_iter().zip(&models).map(ask).collect();
-        for (at, votes) in ballots.votes.iter_mut().enumerate() {
-            let of_setting: Vec<&LabelMatrix> =
-                answers.iter().map(|answers| &answers[at]).collect();
-            count(of_setting, &mut votes[start * rows.n_labels()..]);
-        }
+        let nobody = LabelMatrix::empty(block.rows.len(), rows.n_labels());
+        let ask = |candidate: &Candidate<NearestNeighboursModel>| {
+            let scores = candidate.model.score(&block.view());
+            let mut answers = vec![nobody.clone(); NEIGHBOURS.len()];
+            for row in 0..block.rows.len() {
+                let evidence = candidate.model.evidence(&scores, row);
+                for (answers, neighbours) in answers.iter_mut().zip(NEIGHBOURS) {
+                    decide_alone(&evidence.with_neighbours(neighbours), row, answers);
+                }
+            }
+            answers
+        };
+        let answers: Vec<_> = candidates.par_iter().map(ask).collect();
+        ballots.count(&answers, start);
     }
     Ok(ballots)
 }

@@ -54,7 +54,7 @@ pub fn evaluate(
         })
         .collect();
     for at in 0..folds.n_folds() {
-        let fold = Fold::new(data, folds, at, seed)?;
+        let fold = Fold::new(data, folds, at, seed, settings.max_memory)?;
         for (evaluation, tested) in
             evaluations.iter_mut().zip(fold.test(methods, settings, progress))
         {
@@ -96,10 +96,16 @@ pub(crate) struct Tested {
 
 impl Fold {
     /// Prepares the training rows of a fold, and its own rows in the same way.
-    pub(crate) fn new(data: &Dataset, folds: &Folds, at: usize, seed: Seed) -> Result<Fold> {
+    pub(crate) fn new(
+        data: &Dataset,
+        folds: &Folds,
+        at: usize,
+        seed: Seed,
+        max_memory: u64,
+    ) -> Result<Fold> {
         let clock = Clock::start();
         let train = data.select(&folds.train_rows(at));
-        let prepared = Prepared::new(&train)?;
+        let prepared = Prepared::new(&train)?.within(max_memory);
         let test_rows = folds.test_rows(at);
         let test = prepared.standardizer().apply(&data.select(&test_rows))?;
         let seed = seed.child("fold", at);
@@ -124,7 +130,7 @@ impl Fold {
         let near = match (fitted.ensemble.needs_neighbourhood(), &mut *near) {
             (false, _) => None,
             (true, Some(near)) => Some(&*near),
-            (true, none) => Some(&*none.insert(Neighbourhood::of(self.prepared.data())?)),
+            (true, none) => Some(&*none.insert(Neighbourhood::of_prepared(&self.prepared)?)),
         };
         let answers = fitted.ensemble.decide(&fitted.ensemble.votes(&self.test, near)?);
         let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;

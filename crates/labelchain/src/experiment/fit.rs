@@ -113,7 +113,9 @@ impl Fitting<'_> {
         let (base, neighbours) = match name {
             BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
             BaseName::Knn => {
-                let knn = NearestNeighbours { preparation, ..NearestNeighbours::default() };
+                let Settings { metric, ties, .. } = *self.settings;
+                let default = NearestNeighbours::default();
+                let knn = NearestNeighbours { metric, ties, preparation, ..default };
                 let neighbours = match self.settings.neighbours {
                     Some(neighbours) => neighbours,
                     None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Order;
 use crate::ensemble::{Genetic, Sampling};
 use crate::error::{Error, Result};
-use crate::model::{J48, Likelihood};
+use crate::model::{J48, Likelihood, Ties};
+use crate::neighbourhood::Metric;
 use crate::prepare::{Cfs, Preparation, Undersampling};
 
 /// A method by name: a strategy and a base, such as `dynamic-nb`.
@@ -126,6 +127,10 @@ pub struct Settings {
     pub decay: Option<f64>,
     /// R of `knn`; tuned if none.
     pub neighbours: Option<usize>,
+    /// How far apart rows are for `knn`.
+    pub metric: Metric,
+    /// Who votes of rows equally far.
+    pub ties: Ties,
     /// Majority rows kept per minority row; all if none.
     pub max_imbalance: Option<f64>,
     /// Inputs kept of those that CFS selects; no selection if none.
@@ -142,6 +147,14 @@ pub struct Settings {
     pub n_lenders: usize,
     /// How `ga` and `ga-br` keep members.
     pub genetic: Genetic,
+    /// Bytes to use, of which distances take a part at a time; results do not depend on it, and a
+    /// model file does not keep it.
+    #[serde(skip, default = "unlimited")]
+    pub max_memory: u64,
+}
+
+fn unlimited() -> u64 {
+    u64::MAX
 }
 
 impl Default for Settings {
@@ -150,6 +163,8 @@ impl Default for Settings {
             sampling: Sampling::default(),
             decay: None,
             neighbours: None,
+            metric: Metric::default(),
+            ties: Ties::default(),
             max_imbalance: Some(20.0),
             max_features: Some(300),
             likelihood: Likelihood::Auto,
@@ -158,6 +173,7 @@ impl Default for Settings {
             n_orders: 20,
             n_lenders: 1,
             genetic: Genetic::default(),
+            max_memory: unlimited(),
         }
     }
 }

@@ -17,7 +17,7 @@ mod nearest;
 pub use binary::{BinaryLearner, BinaryModel};
 pub use j48::{J48, J48Model};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
-pub use nearest::{NearestNeighbours, NearestNeighboursModel};
+pub use nearest::{NearestNeighbours, NearestNeighboursModel, Ties};
 
 use crate::data::LabelId;
 use crate::error::Result;

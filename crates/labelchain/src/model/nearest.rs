@@ -1,7 +1,8 @@
 //! Nearest neighbours: a label is relevant if most of the training rows near by carry it, where a
 //! label decided otherwise than in a training row puts that row 1 farther away.
 
-use std::collections::BinaryHeap;
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::Block;
-use crate::neighbourhood::{Lanes, Ranked, Ranking};
+use crate::neighbourhood::{Lanes, Metric, Ranked, Ranking};
 use crate::prepare::{LabelView, Preparation, Prepared};
+use crate::product::vectorized;
 use crate::seed::Seed;
 
 /// Nearest neighbours (methods 2).
@@ -19,27 +21,53 @@ use crate::seed::Seed;
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `neighbours` | 5 | at least 1 | R: rows that vote |
+/// | `metric` | Euclidean | | how far two rows are apart |
+/// | `ties` | lower row | | who votes of rows equally far |
 /// | `preparation` | none | | rows and features of each label |
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestNeighbours {
     /// R: rows that vote.
     pub neighbours: usize,
+    /// How far two rows are apart.
+    pub metric: Metric,
+    /// Who votes of rows equally far.
+    pub ties: Ties,
     /// Rows and features of each label.
     pub preparation: Preparation,
 }
 
 impl Default for NearestNeighbours {
     fn default() -> NearestNeighbours {
-        NearestNeighbours { neighbours: 5, preparation: Preparation::none() }
+        NearestNeighbours {
+            neighbours: 5,
+            metric: Metric::default(),
+            ties: Ties::default(),
+            preparation: Preparation::none(),
+        }
     }
+}
+
+/// Who votes of rows that are as far as the R-th.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ties {
+    /// `lower-row`: exactly R rows vote, of equals the lower ones.
+    #[default]
+    LowerRow,
+    /// `weka`: all of them, as in WEKA's IBk, and both answers start with 1/n of a vote, n being
+    /// the rows that could have voted (methods 8.2).
+    Weka,
 }
 
 /// Which training rows vote on each label, and the labels they carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearestNeighboursModel {
     neighbours: usize,
+    metric: Metric,
+    ties: Ties,
     n_features: usize,
     views: Vec<LabelView>,
+    /// The training rows fitted on, ascending.
+    rows: Vec<usize>,
     /// Whether a training row, if fitted on, carries a label.
     carries: LabelMatrix,
     /// Whether a training row has a vote on a label.
@@ -50,12 +78,13 @@ impl ChainLearner for NearestNeighbours {
     type Model = NearestNeighboursModel;
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<NearestNeighboursModel> {
-        if self.neighbours == 0 {
+        let &NearestNeighbours { neighbours, metric, ties, ref preparation } = self;
+        if neighbours == 0 {
             let (name, value) = ("neighbours", "0".into());
             return Err(Error::Setting { name, value, accepted: "at least 1" });
         }
         let data = train.data();
-        let views = train.views(&self.preparation, rows, seed);
+        let views = train.views(preparation, rows, seed);
         let mut carries = LabelMatrix::empty(data.n_rows(), data.n_labels());
         let mut votes_on = carries.clone();
         for &row in rows {
@@ -64,17 +93,23 @@ impl ChainLearner for NearestNeighbours {
         for (label, view) in views.iter().enumerate() {
             view.rows.iter().for_each(|&row| votes_on.set(row, LabelId(label), true));
         }
-        let (neighbours, n_features) = (self.neighbours, data.n_features());
-        Ok(NearestNeighboursModel { neighbours, n_features, views, carries, votes_on })
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        let n_features = data.n_features();
+        Ok(NearestNeighboursModel {
+            neighbours,
+            metric,
+            ties,
+            n_features,
+            views,
+            rows,
+            carries,
+            votes_on,
+        })
     }
 }
 
 impl NearestNeighboursModel {
-    /// The same rows with another R, at least 1.
-    pub fn with_neighbours(&self, neighbours: usize) -> NearestNeighboursModel {
-        NearestNeighboursModel { neighbours: neighbours.max(1), ..self.clone() }
-    }
-
     /// The rows and features each label learned from.
     pub fn views(&self) -> &[LabelView] {
         &self.views
@@ -90,8 +125,21 @@ impl NearestNeighboursModel {
             && self.n_features == n_features
             && self.views.len() == n_labels
             && self.views.iter().all(fits)
+            && self.rows.iter().all(|&row| row < n_train)
+            && self.rows.is_sorted()
             && self.carries.is_sound(n_train, n_labels)
             && self.votes_on.is_sound(n_train, n_labels)
+    }
+
+    /// Whether a label measures distances of its own. WEKA's ranges are those of its rows.
+    fn is_own(&self, view: &LabelView) -> bool {
+        view.features.len() < self.n_features || self.metric == Metric::Weka
+    }
+
+    /// For each label, whether each of the rows fitted on carries it.
+    fn carried(&self) -> Vec<Vec<bool>> {
+        let column = |label| self.rows.iter().map(|&row| self.carries.get(row, label)).collect();
+        self.carries.ids().map(column).collect()
     }
 }
 
@@ -99,14 +147,30 @@ impl NearestNeighboursModel {
 pub struct Distances {
     /// Training rows ranked in all inputs; none where nobody ranked them.
     shared: Vec<Arc<Ranking>>,
-    /// For each label that looks at inputs of its own, these.
+    /// For each label that measures distances of its own, what these need.
     own: Vec<Option<OwnInputs>>,
+    /// For each label, whether each row fitted on carries it; nothing where no label measures
+    /// distances of its own.
+    carried: Vec<Vec<bool>>,
 }
 
 /// The inputs of one label: of the rows that vote on it, and of the rows of the block.
 struct OwnInputs {
     voters: Lanes,
+    /// Where among the rows fitted on the voters are.
+    places: Vec<usize>,
     by_row: Vec<Vec<f64>>,
+}
+
+impl OwnInputs {
+    /// How far each row fitted on is from a row of the block; one without a vote is nowhere near.
+    fn distances(&self, row: usize, n_fitted: usize) -> Vec<f64> {
+        let mut distances = vec![f64::INFINITY; n_fitted];
+        for (&place, distance) in self.places.iter().zip(self.voters.distances(&self.by_row[row])) {
+            distances[place] = distance;
+        }
+        distances
+    }
 }
 
 impl ChainModel for NearestNeighboursModel {
@@ -123,37 +187,66 @@ impl ChainModel for NearestNeighboursModel {
 
     fn score(&self, block: &Block) -> Distances {
         let own = |view: &LabelView| {
-            let nearest = block.nearest.filter(|_| view.features.len() < self.n_features)?;
-            let voters = nearest.train.lanes(&view.rows, &view.features);
-            let cells = |&row: &usize| voters.cells(block.features, row);
-            let by_row = block.rows.iter().map(cells).collect();
-            Some(OwnInputs { voters, by_row })
+            let nearest = block.nearest.filter(|_| self.is_own(view))?;
+            let voters = nearest.train.lanes(&view.rows, &view.features, self.metric);
+            let place = |row: &usize| self.rows.binary_search(row).ok();
+            let places = view.rows.iter().filter_map(place).collect();
+            let by_row = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
+            Some(OwnInputs { voters, places, by_row })
         };
+        let own: Vec<Option<OwnInputs>> = self.views.iter().map(own).collect();
         Distances {
             shared: block.nearest.map_or(Vec::new(), |nearest| nearest.rankings.clone()),
-            own: self.views.iter().map(own).collect(),
+            carried: if own.iter().any(Option::is_some) { self.carried() } else { Vec::new() },
+            own,
         }
     }
 
     fn evidence<'m>(&'m self, scores: &'m Distances, row: usize) -> Disagreement<'m> {
         let nothing = LabelMatrix::empty(1, self.n_labels());
-        Disagreement { model: self, scores, row, decided: nothing.clone(), relevant: nothing }
+        let n_counted = scores.carried.first().map_or(0, Vec::len);
+        Disagreement {
+            model: self,
+            scores,
+            row,
+            neighbours: self.neighbours,
+            decided: nothing.clone(),
+            relevant: nothing,
+            counts: vec![0.0; n_counted],
+            own: scores.own.iter().map(|_| OnceCell::new()).collect(),
+        }
     }
 }
 
 /// What was decided about one row, and hence how far training rows have moved away.
+///
+/// Where rows come ranked, few are looked at, and their disagreements are counted then. Where a label
+/// measures distances of its own, all rows are looked at, and their counts are kept.
 #[derive(Clone)]
 pub struct Disagreement<'m> {
     model: &'m NearestNeighboursModel,
     scores: &'m Distances,
     row: usize,
+    neighbours: usize,
     /// Labels decided, in one row.
     decided: LabelMatrix,
     /// Those decided to be relevant.
     relevant: LabelMatrix,
+    /// On how many decided labels each row fitted on disagrees.
+    counts: Vec<f64>,
+    /// For each label the distances of its own, once measured: one measurement serves all copies.
+    own: Rc<[OnceCell<Vec<f64>>]>,
 }
 
+/// Rows looked at together.
+const WIDTH: usize = 16;
+
 impl Disagreement<'_> {
+    /// The same with another R, at least 1.
+    pub fn with_neighbours(&self, neighbours: usize) -> Self {
+        Disagreement { neighbours: neighbours.max(1), ..self.clone() }
+    }
+
     /// On how many decided labels a training row disagrees.
     fn of(&self, row: usize) -> u32 {
         let decisions = self.decided.row(0).iter().zip(self.relevant.row(0));
@@ -166,80 +259,132 @@ impl Disagreement<'_> {
     /// The R rows of least extended distance, squared input distance plus disagreements, that vote
     /// on the label; of equals the lower row.
     fn nearest(&self, label: LabelId) -> Closest {
-        let mut closest = Closest { most: self.model.neighbours, rows: BinaryHeap::new() };
-        match &self.scores.own[label.0] {
-            None => self.among_ranked(label, &mut closest),
-            Some(own) => self.among_voters(label, own, &mut closest),
-        }
+        let mut closest = Closest { most: self.neighbours, rows: Vec::new() };
+        self.scan(label, |row| closest.offer(row));
         closest
     }
 
+    /// Shows every voter nearer than a bound, and perhaps others, to `each`, which says what the
+    /// bound is from then on. It may only fall.
+    fn scan(&self, label: LabelId, each: impl FnMut(Ranked) -> f64) {
+        match &self.scores.own[label.0] {
+            None => self.scan_ranked(label, each),
+            Some(own) => self.scan_own(label, own, each),
+        }
+    }
+
     /// Rows come by ascending input distance and disagreements only add to it, so no row can enter
-    /// once the input distance is beyond the R-th extended one.
-    fn among_ranked(&self, label: LabelId, closest: &mut Closest) {
+    /// once the input distance is beyond the bound. One as far as the bound may, if it is lower.
+    fn scan_ranked(&self, label: LabelId, mut each: impl FnMut(Ranked) -> f64) {
+        let mut bound = f64::INFINITY;
         let ranking = self.scores.shared.get(self.row);
-        for ranked in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
-            if closest.excludes(ranked.distance) {
+        for &Ranked { distance, row } in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
+            if distance > bound {
                 break;
             }
-            if self.model.votes_on.get(ranked.row as usize, label) {
-                closest.offer(self.extended(*ranked));
+            if self.model.votes_on.get(row as usize, label) {
+                bound = each(Ranked { distance: distance + f64::from(self.of(row as usize)), row });
             }
         }
     }
 
-    /// Asked once in a walk, so sorting would not pay.
-    fn among_voters(&self, label: LabelId, own: &OwnInputs, closest: &mut Closest) {
-        let distances = own.voters.distances(&own.by_row[self.row]);
-        for (&row, distance) in self.model.views[label.0].rows.iter().zip(distances) {
-            if !closest.excludes(distance) {
-                closest.offer(self.extended(Ranked { distance, row: row as u32 }));
-            }
-        }
+    /// Rows come by ascending number, and most are passed over many at a time.
+    fn scan_own(&self, label: LabelId, own: &OwnInputs, mut each: impl FnMut(Ranked) -> f64) {
+        let n_fitted = self.model.rows.len();
+        let distances = self.own[label.0].get_or_init(|| own.distances(self.row, n_fitted));
+        vectorized(
+            #[inline(always)]
+            || {
+                let mut bound = f64::INFINITY;
+                let counts = self.counts.chunks(WIDTH);
+                for (at, (distances, counts)) in distances.chunks(WIDTH).zip(counts).enumerate() {
+                    let mut extended = [f64::INFINITY; WIDTH];
+                    for (extended, (distance, count)) in
+                        extended.iter_mut().zip(distances.iter().zip(counts))
+                    {
+                        *extended = distance + count;
+                    }
+                    if extended.iter().all(|&distance| distance >= bound) {
+                        continue;
+                    }
+                    for (lane, distance) in extended.into_iter().enumerate() {
+                        if distance < bound {
+                            let row = self.model.rows[at * WIDTH + lane] as u32;
+                            bound = each(Ranked { distance, row });
+                        }
+                    }
+                }
+            },
+        );
     }
 
-    fn extended(&self, Ranked { distance, row }: Ranked) -> Ranked {
-        Ranked { distance: distance + f64::from(self.of(row as usize)), row }
+    /// How many of the nearest rows carry the label, and how many do not.
+    fn votes(&self, label: LabelId) -> [usize; 2] {
+        let mut votes = [0; 2];
+        let mut count = |row: Ranked| {
+            votes[usize::from(!self.model.carries.get(row.row as usize, label))] += 1;
+        };
+        let nearest = self.nearest(label).rows;
+        match (self.model.ties, nearest.last()) {
+            (Ties::LowerRow, _) => nearest.into_iter().for_each(count),
+            (Ties::Weka, None) => {}
+            (Ties::Weka, Some(&last)) => self.scan(label, |row| {
+                if row.distance <= last.distance {
+                    count(row);
+                }
+                last.distance.next_up()
+            }),
+        }
+        votes
     }
 }
 
-/// The least of the rows offered, at most so many.
+/// The least of the rows offered, at most so many, ascending.
 struct Closest {
     most: usize,
-    rows: BinaryHeap<Ranked>,
+    rows: Vec<Ranked>,
 }
 
 impl Closest {
-    /// Whether no row that far can enter.
-    fn excludes(&self, distance: f64) -> bool {
-        self.rows.len() >= self.most
-            && self.rows.peek().is_some_and(|last| distance > last.distance)
-    }
-
-    fn offer(&mut self, row: Ranked) {
-        if self.rows.len() < self.most {
-            self.rows.push(row);
-        } else if let Some(mut last) = self.rows.peek_mut()
-            && row < *last
-        {
-            *last = row;
+    /// Says how far the last row is, if no more will enter that are farther.
+    fn offer(&mut self, row: Ranked) -> f64 {
+        let place = self.rows.partition_point(|other| *other < row);
+        if place < self.most {
+            self.rows.truncate(self.most - 1);
+            self.rows.insert(place, row);
+        }
+        match self.rows.last() {
+            Some(last) if self.rows.len() == self.most => last.distance,
+            _ => f64::INFINITY,
         }
     }
 }
 
 impl Evidence for Disagreement<'_> {
-    /// Log-odds of the neighbours' votes, infinite where they are unanimous; 0 where nobody votes.
+    /// Log-odds of the neighbours' votes, infinite where they are unanimous unless votes start
+    /// above 0; 0 where nobody votes.
     fn support(&self, label: LabelId) -> f64 {
-        let nearest = self.nearest(label).rows;
-        let carries = |ranked: &&Ranked| self.model.carries.get(ranked.row as usize, label);
-        let yes = nearest.iter().filter(carries).count();
-        let no = nearest.len() - yes;
-        if yes == no { 0.0 } else { (yes as f64).ln() - (no as f64).ln() }
+        let [yes, no] = self.votes(label);
+        let start = match self.model.ties {
+            Ties::LowerRow => 0.0,
+            Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
+        };
+        if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() }
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
         self.decided.set(0, label, true);
         self.relevant.set(0, label, relevant);
+        if let Some(carried) = self.scores.carried.get(label.0) {
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (count, &carries) in self.counts.iter_mut().zip(carried) {
+                        *count += f64::from(u8::from(carries != relevant));
+                    }
+                },
+            );
+        }
     }
 }
 
@@ -264,44 +409,112 @@ mod tests {
         Dataset::new("coarse", attributes, Matrix::Dense(cells), names, labels).unwrap()
     }
 
-    /// Every row, sorted by extended distance.
-    fn full_scan(evidence: &Disagreement, data: &Dataset, query: usize) -> Vec<Ranked> {
+    /// Every row, sorted by extended distance in the first columns.
+    fn full_scan(
+        evidence: &Disagreement,
+        data: &Dataset,
+        query: usize,
+        n_columns: usize,
+    ) -> Vec<Ranked> {
         let cell = |row, column| data.features().get(row, column);
         let extended = |row: usize| {
             let square = |column| (cell(query, column) - cell(row, column)).powi(2);
-            let distance = square(0) + square(1);
-            evidence.extended(Ranked { distance, row: row as u32 })
+            let distance: f64 = (0..n_columns).map(square).sum();
+            Ranked { distance: distance + f64::from(evidence.of(row)), row: row as u32 }
         };
         let mut all: Vec<Ranked> = (0..data.n_rows()).map(extended).collect();
         all.sort_unstable();
-        all.truncate(evidence.model.neighbours);
         all
     }
 
     proptest! {
+        /// Also with more neighbours than rows. Labels look at both inputs or at the first alone.
         #[test]
         fn stopping_early_changes_nothing(
-            n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..12, seed: u64,
+            n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..40, seed: u64,
+            n_columns in 1usize..=2,
         ) {
             let data = coarse(n_rows, n_labels, seed);
             let rows: Vec<usize> = (0..n_rows).collect();
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
-            let model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
+            let mut model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
+            model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
+            let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data).unwrap();
+            let nearest = near.nearest(&data);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
+            let mut tied = weka.evidence(&scores, query);
             let mut rng = Seed::new(seed).rng();
             for label in data.labels().ids() {
-                let found = evidence.nearest(label).rows.into_sorted_vec();
-                prop_assert_eq!(found, full_scan(&evidence, &data, query));
-                evidence.observe(label, rng.chance(0.5));
+                let all = full_scan(&evidence, &data, query, n_columns);
+                let exactly = &all[..neighbours.min(n_rows)];
+                prop_assert_eq!(&evidence.nearest(label).rows[..], exactly);
+                let last = exactly[exactly.len() - 1].distance;
+                let (mut yes, mut no) = (0, 0);
+                for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
+                    match data.labels().get(ranked.row as usize, label) {
+                        true => yes += 1,
+                        false => no += 1,
+                    }
+                }
+                prop_assert_eq!(tied.votes(label), [yes, no]);
+                let relevant = rng.chance(0.5);
+                evidence.observe(label, relevant);
+                tied.observe(label, relevant);
             }
         }
+    }
+
+    #[test]
+    fn a_copy_measures_nothing_twice_and_moves_alone() {
+        let data = coarse(50, 3, 1);
+        let rows: Vec<usize> = (0..50).collect();
+        let learner = NearestNeighbours { metric: Metric::Weka, ..NearestNeighbours::default() };
+        let train = Prepared::as_is(&data);
+        let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
+        let near = Neighbourhood::of(&data).unwrap();
+        let nearest = near.nearest(&data);
+        let features = data.features();
+        let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+        let scores = model.score(&block);
+        let start = model.evidence(&scores, 7);
+        let mut moved = start.clone();
+        moved.observe(LabelId(0), true);
+        assert!(moved.counts.iter().any(|&count| count > 0.0));
+        assert!(start.counts.iter().all(|&count| count == 0.0));
+        moved.support(LabelId(1));
+        assert!(start.own[1].get().is_some() && start.own[2].get().is_none());
+    }
+
+    #[test]
+    fn unanimous_neighbours_leave_no_doubt_unless_votes_start_above_zero() {
+        // Ten rows in one place that all carry the label: R = 5 of them vote, or all ten.
+        let mut cells = Dense::new(1);
+        (0..10).for_each(|_| cells.push_row(&[1.0]));
+        let mut labels = LabelMatrix::empty(10, 1);
+        (0..10).for_each(|row| labels.set(row, LabelId(0), true));
+        let attributes = vec![Attribute::numeric("x")];
+        let matrix = Matrix::Dense(cells);
+        let data = Dataset::new("same", attributes, matrix, vec!["a".into()], labels).unwrap();
+        let support = |ties| {
+            let rows: Vec<usize> = (0..10).collect();
+            let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
+            let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
+            let near = Neighbourhood::of(&data).unwrap();
+            let nearest = near.nearest(&data);
+            let features = data.features();
+            let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+            let scores = model.score(&block);
+            model.evidence(&scores, 0).support(LabelId(0))
+        };
+        assert_eq!(support(Ties::LowerRow), f64::INFINITY);
+        // (10 + 1/10) / (1/10) = 101.
+        assert!((support(Ties::Weka) - 101f64.ln()).abs() < 1e-12);
     }
 
     #[test]

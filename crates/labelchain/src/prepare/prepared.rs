@@ -52,6 +52,7 @@ pub struct Prepared {
     data: Arc<Dataset>,
     columns: Columns,
     zero: Vec<f64>,
+    max_memory: u64,
 }
 
 impl Prepared {
@@ -68,7 +69,8 @@ impl Prepared {
             Matrix::Sparse(_) => standardizer.offset().iter().map(|offset| -offset).collect(),
         };
         let data = Arc::new(data);
-        Ok(Prepared { standardizer, columns: Columns::new(&data), data, zero })
+        let columns = Columns::new(&data);
+        Ok(Prepared { standardizer, columns, data, zero, max_memory: u64::MAX })
     }
 
     /// Rows that are standardized already, or need no scale.
@@ -79,7 +81,18 @@ impl Prepared {
             columns: Columns::new(&data),
             data,
             zero: vec![0.0; train.n_features()],
+            max_memory: u64::MAX,
         }
+    }
+
+    /// The same, with so many bytes for whoever measures distances to its rows.
+    pub fn within(self, max_memory: u64) -> Prepared {
+        Prepared { max_memory, ..self }
+    }
+
+    /// How many bytes there are for distances to its rows, unlimited unless set.
+    pub fn max_memory(&self) -> u64 {
+        self.max_memory
     }
 
     /// How the inputs were brought to one scale.

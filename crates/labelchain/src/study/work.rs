@@ -100,7 +100,8 @@ impl Work {
         let watching = self.watch.start();
         let ready = self.load(unit.set).and_then(|loaded| {
             let seed = self.protocol.seed();
-            let fold = caught(|| Fold::new(&loaded.data, &loaded.folds, unit.fold, seed))?;
+            let fold =
+                caught(|| Fold::new(&loaded.data, &loaded.folds, unit.fold, seed, u64::MAX))?;
             Ok((loaded, fold))
         });
         match ready {

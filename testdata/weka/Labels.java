@@ -2,17 +2,22 @@ import java.io.File;
 import java.nio.file.Files;
 import java.util.*;
 import java.util.regex.*;
+import weka.classifiers.AbstractClassifier;
 import weka.classifiers.bayes.NaiveBayes;
+import weka.classifiers.lazy.IBk;
 import weka.core.*;
 import weka.core.converters.ConverterUtils.DataSource;
+import weka.core.neighboursearch.LinearNNSearch;
 
 /**
- * Writes what WEKA 3.9.7's NaiveBayes, with its default options, estimates for single labels; for
- * crates/labelchain/tests/bayes_agrees.rs.
+ * Writes what WEKA 3.9.7 estimates for single labels: its NaiveBayes with default options, for
+ * crates/labelchain/tests/bayes_agrees.rs, or its IBk of so many neighbours and default options
+ * otherwise, for crates/labelchain/tests/neighbours_agree.rs.
  *
  * <pre>
  *   pip download --no-deps --no-binary :all: python-weka-wrapper3==0.3.3   # its sdist holds weka.jar
- *   java -cp weka.jar testdata/weka/Bayes.java NAME.arff.gz:3:200 ... > bayes.csv
+ *   java -cp weka.jar testdata/weka/Labels.java bayes NAME.arff.gz:3:200 ... > bayes.csv
+ *   java -cp weka.jar testdata/weka/Labels.java 5 NAME.arff.gz:3:200 ... > neighbours.csv
  * </pre>
  *
  * Labels are those of the XML file beside the data, NAME.xml; ":3:200" stops after three of them and
@@ -22,11 +27,32 @@ import weka.core.converters.ConverterUtils.DataSource;
  *
  * One line per label and row, "set,label,row,probability": the place of the row in the file, from 0,
  * and P(relevant) with 17 significant digits.
+ *
+ * IBk widens the ranges of its inputs by each row it is asked about, so that an answer depends on the
+ * rows asked before. Here it keeps those of its training rows; in how many answers that matters is
+ * said at the end.
  */
-public class Bayes {
+public class Labels {
+  /** Forgets the rows it is asked about. */
+  static class Forgetful extends LinearNNSearch {
+    @Override
+    public void addInstanceInfo(Instance row) {}
+  }
+
+  static AbstractClassifier learner(String name, boolean forgetful) throws Exception {
+    if (name.equals("bayes")) {
+      return new NaiveBayes();
+    }
+    IBk neighbours = new IBk(Integer.parseInt(name));
+    neighbours.setNearestNeighbourSearchAlgorithm(forgetful ? new Forgetful() : new LinearNNSearch());
+    return neighbours;
+  }
+
   public static void main(String[] arguments) throws Exception {
     System.out.println("set,label,row,probability");
-    for (String argument : arguments) {
+    int answers = 0;
+    int otherwise = 0;
+    for (String argument : Arrays.copyOfRange(arguments, 1, arguments.length)) {
       String[] parts = argument.split(":");
       Instances data = new DataSource(parts[0]).getDataSet();
       String stem = parts[0].replaceAll("\\.arff(\\.gz)?$", "");
@@ -40,15 +66,20 @@ public class Bayes {
           break;
         }
         Instances one = withClass(data, labels, label);
-        NaiveBayes bayes = new NaiveBayes();
-        bayes.buildClassifier(new Instances(one, 0, first));
+        AbstractClassifier learner = learner(arguments[0], true);
+        AbstractClassifier plain = learner(arguments[0], false);
+        learner.buildClassifier(new Instances(one, 0, first));
+        plain.buildClassifier(new Instances(one, 0, first));
         for (int row = first; row < first + rows; row++) {
-          double probability = bayes.distributionForInstance(one.instance(row))[1];
+          double probability = learner.distributionForInstance(one.instance(row))[1];
+          answers++;
+          otherwise += (plain.distributionForInstance(one.instance(row))[1] > 0.5) == (probability > 0.5) ? 0 : 1;
           String name = new File(stem).getName() + "," + quoted(label);
           System.out.printf(Locale.ROOT, "%s,%d,%.16e%n", name, row, probability);
         }
       }
     }
+    System.err.printf("%d answers, %d of them otherwise by WEKA as it is%n", answers, otherwise);
   }
 
   /** The inputs and one label, which comes last. */
