@@ -7,12 +7,13 @@ import weka.core.*;
 import weka.core.converters.ConverterUtils.DataSource;
 
 /**
- * Writes what WEKA 3.9.7's NaiveBayes, with its default options, estimates for single labels; for
- * crates/labelchain/tests/bayes_agrees.rs.
+ * Writes what WEKA 3.9.7's NaiveBayes, with its default options or with supervised discretization
+ * (-D), estimates for single labels; for crates/labelchain/tests/bayes_agrees.rs.
  *
  * <pre>
  *   pip download --no-deps --no-binary :all: python-weka-wrapper3==0.3.3   # its sdist holds weka.jar
  *   java -cp weka.jar testdata/weka/Bayes.java NAME.arff.gz:3:200 ... > bayes.csv
+ *   java -cp weka.jar testdata/weka/Bayes.java -D NAME.arff.gz:3:200 ... > discretized.csv
  * </pre>
  *
  * Labels are those of the XML file beside the data, NAME.xml; ":3:200" stops after three of them and
@@ -26,7 +27,8 @@ import weka.core.converters.ConverterUtils.DataSource;
 public class Bayes {
   public static void main(String[] arguments) throws Exception {
     System.out.println("set,label,row,probability");
-    for (String argument : arguments) {
+    boolean discretize = arguments[0].equals("-D");
+    for (String argument : Arrays.copyOfRange(arguments, discretize ? 1 : 0, arguments.length)) {
       String[] parts = argument.split(":");
       Instances data = new DataSource(parts[0]).getDataSet();
       String stem = parts[0].replaceAll("\\.arff(\\.gz)?$", "");
@@ -41,6 +43,7 @@ public class Bayes {
         }
         Instances one = withClass(data, labels, label);
         NaiveBayes bayes = new NaiveBayes();
+        bayes.setUseSupervisedDiscretization(discretize);
         bayes.buildClassifier(new Instances(one, 0, first));
         for (int row = first; row < first + rows; row++) {
           double probability = bayes.distributionForInstance(one.instance(row))[1];

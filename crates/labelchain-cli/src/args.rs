@@ -367,6 +367,7 @@ enum LikelihoodArg {
     Auto,
     Gaussian,
     Weka,
+    Discretized,
 }
 
 impl MethodArgs {
@@ -387,6 +388,7 @@ impl MethodArgs {
                 LikelihoodArg::Auto => Likelihood::Auto,
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,
                 LikelihoodArg::Weka => Likelihood::Weka,
+                LikelihoodArg::Discretized => Likelihood::Discretized,
             },
             order: self.order(data)?,
             n_orders: self.orders,

@@ -36,7 +36,8 @@ mod standardize;
 mod undersample;
 
 pub use columns::{Columns, Spread, Tally};
-pub use discretize::mdl_cuts;
+pub(crate) use discretize::bin;
+pub use discretize::{Bins, Encoding, mdl_cuts};
 pub use one_hot::one_hot;
 pub use prepared::{LabelView, Preparation, Prepared};
 pub use select::Cfs;
