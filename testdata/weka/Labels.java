@@ -10,13 +10,14 @@ import weka.core.converters.ConverterUtils.DataSource;
 import weka.core.neighboursearch.LinearNNSearch;
 
 /**
- * Writes what WEKA 3.9.7 estimates for single labels: its NaiveBayes with default options, for
- * crates/labelchain/tests/bayes_agrees.rs, or its IBk of so many neighbours and default options
+ * Writes what WEKA 3.9.7 estimates for single labels: its NaiveBayes with default options, or with
+ * supervised discretization (-D), for crates/labelchain/tests/bayes_agrees.rs, or its IBk of so many neighbours and default options
  * otherwise, for crates/labelchain/tests/neighbours_agree.rs.
  *
  * <pre>
  *   pip download --no-deps --no-binary :all: python-weka-wrapper3==0.3.3   # its sdist holds weka.jar
  *   java -cp weka.jar testdata/weka/Labels.java bayes NAME.arff.gz:3:200 ... > bayes.csv
+ *   java -cp weka.jar testdata/weka/Labels.java discretized NAME.arff.gz:3:200 ... > discretized.csv
  *   java -cp weka.jar testdata/weka/Labels.java 5 NAME.arff.gz:3:200 ... > neighbours.csv
  * </pre>
  *
@@ -40,8 +41,10 @@ public class Labels {
   }
 
   static AbstractClassifier learner(String name, boolean forgetful) throws Exception {
-    if (name.equals("bayes")) {
-      return new NaiveBayes();
+    if (name.equals("bayes") || name.equals("discretized")) {
+      NaiveBayes bayes = new NaiveBayes();
+      bayes.setUseSupervisedDiscretization(name.equals("discretized"));
+      return bayes;
     }
     IBk neighbours = new IBk(Integer.parseInt(name));
     neighbours.setNearestNeighbourSearchAlgorithm(forgetful ? new Forgetful() : new LinearNNSearch());

@@ -412,6 +412,7 @@ enum LikelihoodArg {
     Auto,
     Gaussian,
     Weka,
+    Discretized,
 }
 
 impl MethodArgs {
@@ -440,6 +441,7 @@ impl MethodArgs {
                 LikelihoodArg::Auto => Likelihood::Auto,
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,
                 LikelihoodArg::Weka => Likelihood::Weka,
+                LikelihoodArg::Discretized => Likelihood::Discretized,
             },
             tree: J48 {
                 confidence: self.confidence,

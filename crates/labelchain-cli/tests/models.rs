@@ -618,6 +618,8 @@ fn predictions_can_be_rederived() {
         ("csv", "dynamic-nb", "weka", "none"),
         ("csv", "dynamic-nb", "gaussian", "none"),
         ("csv", "dynamic-nb", "auto", "none"),
+        ("csv", "dynamic-nb", "discretized", "none"),
+        ("csv", "dynamic-nb", "discretized", "cfs"),
         ("csv", "ecc-nb", "weka", "none"),
         ("csv", "br-nb", "auto", "cfs"),
         ("csv", "dynamic-knn", "auto", "none"),
@@ -631,6 +633,7 @@ fn predictions_can_be_rederived() {
         ("csv", "ga-br-nb", "weka", "none"),
         ("arff", "dynamic-nb", "weka", "none"),
         ("arff", "dynamic-nb", "auto", "none"),
+        ("arff", "dynamic-nb", "discretized", "none"),
     ] {
         explain(ending, method, likelihood, select);
         let (same, said) = derive();

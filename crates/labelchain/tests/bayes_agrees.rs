@@ -21,10 +21,12 @@ fn golden(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/weka").join(file)
 }
 
-/// Rows, each with WEKA's P(relevant), by set and label.
-fn estimates() -> BTreeMap<String, BTreeMap<String, Vec<(usize, f64)>>> {
-    let mut sets: BTreeMap<String, BTreeMap<String, Vec<(usize, f64)>>> = BTreeMap::new();
-    let text = fs::read_to_string(golden("bayes.csv")).unwrap();
+/// Rows, each with WEKA's P(relevant), by label.
+type Estimates = BTreeMap<String, Vec<(usize, f64)>>;
+
+fn estimates(file: &str) -> BTreeMap<String, Estimates> {
+    let mut sets: BTreeMap<String, Estimates> = BTreeMap::new();
+    let text = fs::read_to_string(golden(file)).unwrap();
     for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let row = (cells[2].parse().unwrap(), cells[3].parse().unwrap());
@@ -32,6 +34,17 @@ fn estimates() -> BTreeMap<String, BTreeMap<String, Vec<(usize, f64)>>> {
         labels.entry(cells[1].into()).or_default().push(row);
     }
     sets
+}
+
+/// One of the paper's sets, if it is at hand.
+fn papers(set: &str) -> Option<Dataset> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let path = directory.join(format!("{set}.arff.gz"));
+    if !path.exists() {
+        eprintln!("skipped: no {set}");
+    }
+    path.exists().then(|| open(&path))
 }
 
 /// Only water-quality has numbers for labels.
@@ -90,22 +103,35 @@ struct Counts {
     decisions: usize,
 }
 
-fn compare(data: &Dataset, labels: &BTreeMap<String, Vec<(usize, f64)>>) -> Counts {
+/// The rows that train: the first two thirds.
+fn fitting(data: &Dataset) -> Vec<usize> {
+    (0..data.n_rows() * 2 / 3).collect()
+}
+
+/// Our log-odds of the only label, for the rows asked.
+fn supports(one: &Dataset, likelihood: Likelihood, asked: &[(usize, f64)]) -> Vec<f64> {
+    let undersampling = Undersampling::new(None).unwrap();
+    let preparation = Preparation { selection: None, undersampling };
+    let learner = NaiveBayes { preparation, likelihood };
+    let model = learner.fit(&Prepared::as_is(one), &fitting(one), Seed::new(1)).unwrap();
+    let rows: Vec<usize> = asked.iter().map(|(row, _)| *row).collect();
+    let block = Block { features: one.features(), rows: &rows, near: None, nearest: None };
+    let scores = model.score(&block);
+    (0..rows.len()).map(|at| model.evidence(&scores, at).support(LabelId(0))).collect()
+}
+
+fn probability(support: f64) -> f64 {
+    1.0 / (1.0 + (-support).exp())
+}
+
+fn compare(data: &Dataset, labels: &Estimates) -> Counts {
     let mut counts = Counts::default();
     for (label, theirs) in labels {
         let one = only(data, label);
-        let fitting: Vec<usize> = (0..data.n_rows() * 2 / 3).collect();
-        let undersampling = Undersampling::new(None).unwrap();
-        let preparation = Preparation { selection: None, undersampling };
-        let learner = NaiveBayes { preparation, likelihood: Likelihood::Weka };
-        let model = learner.fit(&Prepared::as_is(&one), &fitting, Seed::new(1)).unwrap();
-        let rows: Vec<usize> = theirs.iter().map(|(row, _)| *row).collect();
-        let block = Block { features: one.features(), rows: &rows, near: None, nearest: None };
-        let scores = model.score(&block);
-        let limits = far_above(&one.select(&fitting));
-        for (at, &(row, theirs)) in theirs.iter().enumerate() {
-            let support = model.evidence(&scores, at).support(LabelId(0));
-            let ours = 1.0 / (1.0 + (-support).exp());
+        let limits = far_above(&one.select(&fitting(data)));
+        let supports = supports(&one, Likelihood::Weka, theirs);
+        for (support, &(row, theirs)) in supports.into_iter().zip(theirs) {
+            let ours = probability(support);
             let estimates_otherwise = (ours - theirs).abs() > 1e-6;
             let decides_otherwise = (support > 0.0) != (theirs > 0.5);
             let is_far = |column: usize| one.features().get(row, column) > limits[column];
@@ -126,7 +152,7 @@ fn compare(data: &Dataset, labels: &BTreeMap<String, Vec<(usize, f64)>>) -> Coun
 /// Far are the rows of the label that is never relevant: its means are 0 and its deviations tiny.
 #[test]
 fn nominal_inputs_and_missing_cells_are_treated_alike() {
-    let counts = compare(&open(&golden("mixed.arff")), &estimates()["mixed"]);
+    let counts = compare(&open(&golden("mixed.arff")), &estimates("bayes.csv")["mixed"]);
     assert_eq!(counts, Counts { plain: 200, far: 50, estimates: 0, decisions: 0 });
 }
 
@@ -146,20 +172,40 @@ const MEASURED: [(&str, [usize; 4]); 5] = [
 
 #[test]
 fn estimates_and_decisions_agree_on_the_papers_sets() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
-    let theirs = estimates();
+    let theirs = estimates("bayes.csv");
     for (set, [plain, far, estimates, decisions]) in MEASURED {
-        let path = directory.join(format!("{set}.arff.gz"));
-        if !path.exists() {
-            eprintln!("skipped: no {set}");
-            continue;
-        }
-        let counts = compare(&open(&path), &theirs[set]);
+        let Some(data) = papers(set) else { continue };
+        let counts = compare(&data, &theirs[set]);
         assert_eq!((counts.plain, counts.far), (plain, far), "{set}");
         assert!(
             counts.estimates <= estimates && counts.decisions <= decisions,
             "{set}: {counts:?}"
         );
+    }
+}
+
+/// Every row of every label; no value is too far for a bin.
+fn compare_discretized(data: &Dataset, labels: &Estimates) {
+    for (label, theirs) in labels {
+        let supports = supports(&only(data, label), Likelihood::Discretized, theirs);
+        for (support, &(row, theirs)) in supports.into_iter().zip(theirs) {
+            let ours = probability(support);
+            let agrees = (ours - theirs).abs() < 1e-9 && (support > 0.0) == (theirs > 0.5);
+            assert!(agrees, "{}, {label}, row {row}: {ours}, not {theirs}", data.name());
+        }
+    }
+}
+
+#[test]
+fn discretized_inputs_are_cut_and_counted_alike() {
+    compare_discretized(&open(&golden("mixed.arff")), &estimates("discretized.csv")["mixed"]);
+}
+
+#[test]
+fn discretized_estimates_and_decisions_agree_on_the_papers_sets() {
+    for (set, theirs) in estimates("discretized.csv").iter().filter(|(set, _)| *set != "mixed") {
+        if let Some(data) = papers(set) {
+            compare_discretized(&data, theirs);
+        }
     }
 }

@@ -15,7 +15,8 @@ use labelchain::neighbourhood::Neighbourhood;
 use labelchain::prepare::{Cfs, LabelView, Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
-const LIKELIHOODS: [Likelihood; 3] = [Likelihood::Auto, Likelihood::Gaussian, Likelihood::Weka];
+const LIKELIHOODS: [Likelihood; 4] =
+    [Likelihood::Auto, Likelihood::Gaussian, Likelihood::Weka, Likelihood::Discretized];
 
 /// The rows and features each label learned from.
 trait Views {

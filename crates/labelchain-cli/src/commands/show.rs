@@ -166,6 +166,7 @@ fn likelihood(likelihood: Likelihood) -> &'static str {
         Likelihood::Auto => "auto",
         Likelihood::Gaussian => "gaussian",
         Likelihood::Weka => "weka",
+        Likelihood::Discretized => "discretized",
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::moments::Moments;
+use crate::prepare::{Bins, bin};
 
 /// A normal distribution, estimated as WEKA does: divisor n, and never narrower than a sixth of
 /// the column's precision.
@@ -64,6 +65,8 @@ pub(super) enum Factor {
     Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
     /// One number for each named value.
     Category(Vec<f64>),
+    /// One number for each bin of the cell.
+    Binned { cuts: Vec<f64>, log_odds: Vec<f64> },
 }
 
 impl Factor {
@@ -88,13 +91,25 @@ impl Factor {
         factor
     }
 
-    /// Laplace over the named values: (count + 1) / (total + values), for both classes.
     pub(super) fn category(irrelevant: &[f64], relevant: &[f64]) -> Factor {
-        let n_values = relevant.len() as f64;
-        let total = |counts: &[f64]| counts.iter().sum::<f64>() + n_values;
-        let constant = total(irrelevant).ln() - total(relevant).ln();
-        let log_odds = |(no, yes): (&f64, &f64)| (yes + 1.0).ln() - (no + 1.0).ln() + constant;
-        Factor::Category(irrelevant.iter().zip(relevant).map(log_odds).collect())
+        Factor::Category(laplace(irrelevant, relevant))
+    }
+
+    /// Bins count as named values. Where there is only one, it is certain under both classes.
+    pub(super) fn binned(bins: Bins) -> Option<Factor> {
+        let [no, yes] = [0, 1].map(|class| {
+            bins.counts.iter().map(|counts| f64::from(counts[class])).collect::<Vec<f64>>()
+        });
+        let log_odds = laplace(&no, &yes);
+        (!bins.cuts.is_empty()).then_some(Factor::Binned { cuts: bins.cuts, log_odds })
+    }
+
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(super) fn is_sound(&self) -> bool {
+        match self {
+            Factor::Binned { cuts, log_odds } => log_odds.len() == cuts.len() + 1,
+            _ => true,
+        }
     }
 
     /// For a cell that is not missing. A named value never seen says nothing.
@@ -113,6 +128,7 @@ impl Factor {
                 relevant.log_mass(value, *precision) - irrelevant.log_mass(value, *precision)
             }
             Factor::Category(log_odds) => log_odds.get(value as usize).copied().unwrap_or(0.0),
+            Factor::Binned { cuts, log_odds } => log_odds[bin(cuts, value)],
         }
     }
 
@@ -132,6 +148,15 @@ impl Factor {
             no.mean * no.mean * a - yes.mean * yes.mean * b + (no.deviation / yes.deviation).ln(),
         ])
     }
+}
+
+/// Laplace over the values of a cell: (count + 1) / (total + values), for both classes.
+fn laplace(irrelevant: &[f64], relevant: &[f64]) -> Vec<f64> {
+    let n_values = relevant.len() as f64;
+    let total = |counts: &[f64]| counts.iter().sum::<f64>() + n_values;
+    let constant = total(irrelevant).ln() - total(relevant).ln();
+    let log_odds = |(no, yes): (&f64, &f64)| (yes + 1.0).ln() - (no + 1.0).ln() + constant;
+    irrelevant.iter().zip(relevant).map(log_odds).collect()
 }
 
 #[cfg(test)]
@@ -198,5 +223,24 @@ mod tests {
         let expected = (4.0f64 / 6.0).ln() - (1.0f64 / 3.0).ln();
         assert!((factor.log_odds(1.0) - expected).abs() < 1e-15);
         assert_eq!(factor.log_odds(7.0), 0.0);
+    }
+
+    #[test]
+    fn bins_are_smoothed_alike_and_a_cut_belongs_to_the_bin_below() {
+        // Up to 0.5, relevant 1 of 4: (1 + 1)/(4 + 2); irrelevant 1 of 1: (1 + 1)/(1 + 2).
+        let bins = Bins { cuts: vec![0.5], counts: vec![[1, 1], [0, 3]] };
+        let factor = Factor::binned(bins).unwrap();
+        let below = (2.0f64 / 6.0).ln() - (2.0f64 / 3.0).ln();
+        let above = (4.0f64 / 6.0).ln() - (1.0f64 / 3.0).ln();
+        for (cell, expected) in [(-9.0, below), (0.5, below), (0.6, above), (9.0, above)] {
+            assert!((factor.log_odds(cell) - expected).abs() < 1e-15, "{cell}");
+        }
+        assert_eq!(Factor::binned(Bins { cuts: vec![], counts: vec![[1, 4]] }), None);
+    }
+
+    #[test]
+    fn a_bin_without_a_number_is_not_sound() {
+        let factor = |n| Factor::Binned { cuts: vec![0.5], log_odds: vec![0.0; n] };
+        assert_eq!([1, 2, 3].map(|n| factor(n).is_sound()), [false, true, false]);
     }
 }

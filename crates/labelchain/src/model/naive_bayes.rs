@@ -39,6 +39,8 @@ pub enum Likelihood {
     Gaussian,
     /// The mass of the rounding interval, as WEKA.
     Weka,
+    /// The share of the bin that the cell falls into, as WEKA under supervised discretization.
+    Discretized,
 }
 
 /// What each label knows about the inputs and about the other labels.
@@ -168,12 +170,23 @@ impl NaiveBayes {
             relevant.push_row(here.filter(|&at| at < n));
         }
         let mut looks: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
-        for (at, label) in group.labels.iter().enumerate() {
-            views[label.0].features.iter().for_each(|&column| looks[column].push(at));
+        let kind = |column: usize| &train.data().attributes()[column].kind;
+        for (at, &label) in group.labels.iter().enumerate() {
+            let discretizes = self.likelihood == Likelihood::Discretized;
+            let bins = discretizes.then(|| train.bins(group.rows, label));
+            for &column in &views[label.0].features {
+                match (&bins, kind(column)) {
+                    (Some(bins), AttributeKind::Numeric) => {
+                        let factor = Factor::binned(bins(column));
+                        all[column].extend(factor.map(|factor| (label, factor)));
+                    }
+                    _ => looks[column].push(at),
+                }
+            }
         }
         let used: Vec<usize> = (0..looks.len()).filter(|&at| !looks[at].is_empty()).collect();
         let table = match self.likelihood {
-            Likelihood::Weka => None,
+            Likelihood::Weka | Likelihood::Discretized => None,
             _ => Table::new(train, group.rows, &used, &relevant, n),
         };
         let spread = LazyCell::new(|| train.spreads(group.rows));
@@ -181,7 +194,7 @@ impl NaiveBayes {
         for (at, &column) in used.iter().enumerate() {
             let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(looks[column].len());
             let mut open = std::mem::take(&mut looks[column]);
-            let kind = &train.data().attributes()[column].kind;
+            let kind = kind(column);
             if let (AttributeKind::Numeric, Some(table)) = (kind, &table) {
                 let narrowest = |&label: &usize| {
                     let (no, yes) = table.classes(at, label);
@@ -229,7 +242,7 @@ impl NaiveBayes {
             let density = match self.likelihood {
                 Likelihood::Auto => fine(classes, precision),
                 Likelihood::Gaussian => Some(density(classes, precision)),
-                Likelihood::Weka => None,
+                Likelihood::Weka | Likelihood::Discretized => None,
             };
             let factor = density.unwrap_or_else(|| {
                 let (rounded, all) = by_rounding.get_or_insert_with(|| {
@@ -332,7 +345,11 @@ impl NaiveBayesModel {
         lengths == [n_labels; 4]
             && [self.factors.len(), self.zero.len()] == [n_features; 2]
             && self.given.len() == 2 * n_labels * n_labels
-            && self.factors.iter().flatten().all(|(label, _)| label.0 < n_labels)
+            && self
+                .factors
+                .iter()
+                .flatten()
+                .all(|(label, factor)| label.0 < n_labels && factor.is_sound())
     }
 
     /// The rows and features each label learned from.

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::contingency::Slots;
-use super::discretize::{self, Pair};
+use super::discretize::{self, Encoding, Pair};
 use super::entropy::NLogN;
 use crate::data::{AttributeKind, Dataset, Matrix};
 use crate::product::vectorized;
@@ -215,14 +215,17 @@ impl Columns {
         rows: &[usize],
         relevant: impl Fn(usize) -> bool,
     ) -> Vec<Tally> {
-        let classes = Classes::new(self.n_rows(), rows, relevant);
+        self.tallies_of(feature, &Classes::new(self.n_rows(), rows, relevant))
+    }
+
+    pub(crate) fn tallies_of(&self, feature: usize, classes: &Classes) -> Vec<Tally> {
+        let is_here = |tally: &Tally| tally.counts != [0, 0];
         match &self.column(feature).cells {
-            Cells::TwoValued(column) => column.tallies(&classes).to_vec(),
-            Cells::Grouped(column) => column.tallies(&classes).collect(),
+            Cells::TwoValued(column) => {
+                column.tallies(classes).into_iter().filter(is_here).collect()
+            }
+            Cells::Grouped(column) => column.tallies(classes).filter(is_here).collect(),
         }
-        .into_iter()
-        .filter(|tally| tally.counts != [0, 0])
-        .collect()
     }
 
     /// The different values an input takes on the rows of `classes`, from the least on.
@@ -381,13 +384,19 @@ impl Grouped {
         let n_values = self.values.len();
         if self.rest.is_some() {
             let starts = discretize::starts(self.counts(classes));
-            return discretize::places(n_values, |value| starts[value].n(), &starts, logs);
+            return discretize::places(
+                n_values,
+                |value| starts[value].n(),
+                &starts,
+                Encoding::Values,
+                logs,
+            );
         }
         let tried = vectorized(
             #[inline(always)]
             || self.borders(classes),
         );
-        discretize::places(n_values, |value| self.starts[value], &tried, logs)
+        discretize::places(n_values, |value| self.starts[value], &tried, Encoding::Values, logs)
     }
 
     /// The rows below each place between two values, but not where the rows of both are all of one
@@ -624,16 +633,17 @@ mod tests {
                     let masked = columns.tallies(feature, &chosen, |row| rows[row].2);
                     let plain = copy.tallies(feature, &all, |row| rows[chosen[row]].2);
                     prop_assert_eq!(&masked, &plain);
-                    prop_assert_eq!(mdl_cuts(&masked), mdl_cuts(&plain));
+                    let cuts = mdl_cuts(&plain, Encoding::Values);
+                    prop_assert_eq!(&cuts, &mdl_cuts(&masked, Encoding::Values));
                     let here = columns.on(&chosen);
                     if let Cells::Grouped(column) = &here.column(feature).cells {
                         let classes = Classes::new(rows.len(), &chosen, |row| rows[row].2);
                         let values: Vec<f64> = plain.iter().map(|tally| tally.value).collect();
-                        let cuts = column.cuts(&classes, here.logs()).into_iter().map(|above| {
+                        let found = column.cuts(&classes, here.logs()).into_iter().map(|above| {
                             let at = values.partition_point(|&value| value < column.values[above]);
                             (values[at - 1] + values[at]) / 2.0
                         });
-                        prop_assert_eq!(cuts.collect::<Vec<_>>(), mdl_cuts(&plain));
+                        prop_assert_eq!(found.collect::<Vec<_>>(), cuts);
                     }
                     let n: u32 = masked.iter().flat_map(|tally| tally.counts).sum();
                     let present = chosen.iter().filter(|&&row| !cells[row][feature].is_nan());

@@ -7,28 +7,67 @@
 //! gain > (log2(m) + log2(3^c - 2) - (c H - c1 H1 - c2 H2)) / n
 //! ```
 //!
-//! where m is the number of places to cut, and c, c1, c2 are the numbers of classes present in the
-//! interval and its two sides, with entropies H, H1, H2. Then both sides are cut likewise. This is
-//! WEKA's rule under its "better encoding", which feature selection turns on; outside of it WEKA
-//! takes m = n - 1.
+//! where m is the number of places to cut by the [`Encoding`], and c, c1, c2 are the numbers of
+//! classes present in the interval and its two sides, with entropies H, H1, H2. Then both sides are
+//! cut likewise.
 
 use super::columns::Tally;
 use super::entropy::NLogN;
+
+/// Among which places a cut is told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Those between two different values: WEKA's "better encoding", which feature selection turns
+    /// on.
+    Values,
+    /// Those between any two rows, n - 1: WEKA's default, also in its NaiveBayes.
+    Rows,
+}
 
 /// The cuts of a column, ascending. `tallies` are its different values, ascending, each with how
 /// many rows of either class have it; rows without a value take no part.
 ///
 /// A value belongs to the bin of as many cuts as lie strictly below it.
-pub fn mdl_cuts(tallies: &[Tally]) -> Vec<f64> {
+pub fn mdl_cuts(tallies: &[Tally], encoding: Encoding) -> Vec<f64> {
     let n_rows: u32 = tallies.iter().flat_map(|tally| tally.counts).sum();
+    cuts(tallies, encoding, &NLogN::up_to(n_rows as usize))
+}
+
+fn cuts(tallies: &[Tally], encoding: Encoding, logs: &NLogN) -> Vec<f64> {
     let tallies: Vec<&Tally> = tallies.iter().filter(|tally| tally.counts != [0, 0]).collect();
     let starts: Vec<Pair> = starts(tallies.iter().map(|tally| Pair::new(tally.counts)));
     let n_before = |value: usize| starts[value].n();
     let mut cuts = Vec::new();
-    for above in places(tallies.len(), n_before, &starts, &NLogN::up_to(n_rows as usize)) {
+    for above in places(tallies.len(), n_before, &starts, encoding, logs) {
         cuts.push((tallies[above - 1].value + tallies[above].value) / 2.0);
     }
     cuts
+}
+
+/// A column in bins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bins {
+    /// Where one bin ends and the next begins, ascending: one less than there are bins.
+    pub cuts: Vec<f64>,
+    /// How many rows of either class are in each bin.
+    pub counts: Vec<[u32; 2]>,
+}
+
+impl Bins {
+    pub(crate) fn new(tallies: &[Tally], encoding: Encoding, logs: &NLogN) -> Bins {
+        let cuts = cuts(tallies, encoding, logs);
+        let mut counts = vec![[0; 2]; cuts.len() + 1];
+        for tally in tallies {
+            let bin = &mut counts[bin(&cuts, tally.value)];
+            bin.iter_mut().zip(tally.counts).for_each(|(sum, count)| *sum += count);
+        }
+        Bins { cuts, counts }
+    }
+}
+
+/// How many cuts lie strictly below a value.
+pub(crate) fn bin(cuts: &[f64], value: f64) -> usize {
+    cuts.partition_point(|&cut| cut < value)
 }
 
 /// How many rows come before each value, and how many there are.
@@ -76,6 +115,7 @@ pub(crate) fn places(
     n_values: usize,
     n_before: impl Fn(usize) -> u32,
     tried: &[Pair],
+    encoding: Encoding,
     logs: &NLogN,
 ) -> Vec<usize> {
     // The value that starts where so many rows lie below.
@@ -93,7 +133,10 @@ pub(crate) fn places(
     let mut found = Vec::new();
     let mut open = vec![(0, tried.len() - 1)];
     while let Some((start, end)) = open.pop() {
-        let n_places = || value_at(tried[end]) - value_at(tried[start]) - 1;
+        let n_places = || match encoding {
+            Encoding::Values => (value_at(tried[end]) - value_at(tried[start])) as u32 - 1,
+            Encoding::Rows => tried[end].less(tried[start]).n() - 1,
+        };
         if let Some(at) = best_cut(tried, start, end, n_places, logs) {
             found.push(value_at(tried[at]));
             open.extend([(start, at), (at, end)]);
@@ -108,7 +151,7 @@ fn best_cut(
     tried: &[Pair],
     start: usize,
     end: usize,
-    n_places: impl Fn() -> usize,
+    n_places: impl Fn() -> u32,
     logs: &NLogN,
 ) -> Option<usize> {
     let (first, last) = (tried[start], tried[end]);
@@ -117,7 +160,7 @@ fn best_cut(
     if all.contains(&0) {
         return None;
     }
-    let n_places = n_places() as u32;
+    let n_places = n_places();
     let prior = logs.entropy(all);
     let n = f64::from(all[0] + all[1]);
     // No cut that gains less than this pays: sides of no entropy would make it cheapest.
@@ -180,7 +223,7 @@ mod tests {
     fn eight_rows_in_two_halves_are_cut_in_the_middle() {
         let cells: Vec<(f64, [u32; 2])> =
             (1..=8).map(|x| (f64::from(x), if x <= 4 { [1, 0] } else { [0, 1] })).collect();
-        assert_eq!(mdl_cuts(&tallies(&cells)), [4.5]);
+        assert_eq!(mdl_cuts(&tallies(&cells), Encoding::Values), [4.5]);
     }
 
     /// n = 4: (log2 3 + log2 7 - 2) / 4 = (1.585 + 2.807 - 2) / 4 = 0.598 < 1.
@@ -188,8 +231,8 @@ mod tests {
     #[test]
     fn even_two_rows_are_cut_if_their_classes_differ() {
         let four = [(1.0, [1, 0]), (2.0, [1, 0]), (3.0, [0, 1]), (4.0, [0, 1])];
-        assert_eq!(mdl_cuts(&tallies(&four)), [2.5]);
-        assert_eq!(mdl_cuts(&tallies(&[(1.0, [1, 0]), (2.0, [0, 1])])), [1.5]);
+        assert_eq!(mdl_cuts(&tallies(&four), Encoding::Values), [2.5]);
+        assert_eq!(mdl_cuts(&tallies(&[(1.0, [1, 0]), (2.0, [0, 1])]), Encoding::Values), [1.5]);
     }
 
     /// The places to cut count, whether or not they could be best: 5 + 5 rows at two values leave
@@ -198,25 +241,48 @@ mod tests {
     /// the rows gain as much at a tenth of the cost.
     #[test]
     fn a_weak_cut_is_refused_on_few_rows_and_kept_on_many() {
-        assert!(mdl_cuts(&tallies(&[(0.0, [4, 1]), (1.0, [1, 4])])).is_empty());
-        assert_eq!(mdl_cuts(&tallies(&[(0.0, [40, 10]), (1.0, [10, 40])])), [0.5]);
+        assert!(mdl_cuts(&tallies(&[(0.0, [4, 1]), (1.0, [1, 4])]), Encoding::Values).is_empty());
+        assert_eq!(
+            mdl_cuts(&tallies(&[(0.0, [40, 10]), (1.0, [10, 40])]), Encoding::Values),
+            [0.5]
+        );
+    }
+
+    /// The same gain of 0.278 of 50 + 50 rows, told among 99 places instead of one: it costs
+    /// (6.629 + 2.807 + 0.888) / 100 = 0.103 and pays. Of 15 + 15 rows it costs
+    /// (0 + 3.695) / 30 = 0.123 and pays among values, but among rows
+    /// (4.858 + 3.695) / 30 = 0.285, more than it gains.
+    #[test]
+    fn a_cut_among_rows_costs_more_than_one_among_values() {
+        let many = tallies(&[(0.0, [40, 10]), (1.0, [10, 40])]);
+        let few = tallies(&[(0.0, [12, 3]), (1.0, [3, 12])]);
+        assert_eq!(mdl_cuts(&many, Encoding::Rows), [0.5]);
+        assert_eq!(mdl_cuts(&few, Encoding::Values), [0.5]);
+        assert!(mdl_cuts(&few, Encoding::Rows).is_empty());
+    }
+
+    #[test]
+    fn bins_count_the_rows_between_cuts() {
+        let cells = tallies(&[(1.0, [20, 0]), (2.0, [0, 20]), (3.0, [1, 19])]);
+        let bins = Bins::new(&cells, Encoding::Rows, &NLogN::up_to(60));
+        assert_eq!(bins, Bins { cuts: vec![1.5], counts: vec![[20, 0], [1, 39]] });
     }
 
     #[test]
     fn one_class_one_value_or_no_rows_are_never_cut() {
-        assert!(mdl_cuts(&tallies(&[(0.0, [9, 0]), (1.0, [9, 0])])).is_empty());
-        assert!(mdl_cuts(&tallies(&[(0.0, [9, 9])])).is_empty());
-        assert!(mdl_cuts(&[]).is_empty());
+        assert!(mdl_cuts(&tallies(&[(0.0, [9, 0]), (1.0, [9, 0])]), Encoding::Values).is_empty());
+        assert!(mdl_cuts(&tallies(&[(0.0, [9, 9])]), Encoding::Values).is_empty());
+        assert!(mdl_cuts(&[], Encoding::Values).is_empty());
     }
 
     #[test]
     fn both_sides_of_a_cut_are_cut_again() {
         let cells = [(1.0, [20, 0]), (2.0, [0, 20]), (3.0, [20, 0]), (4.0, [0, 40])];
-        assert_eq!(mdl_cuts(&tallies(&cells)), [1.5, 2.5, 3.5]);
+        assert_eq!(mdl_cuts(&tallies(&cells), Encoding::Values), [1.5, 2.5, 3.5]);
     }
 
     /// The rule as it is written above: every place is tried, and both sides are cut likewise.
-    fn plain(tallies: &[Tally], logs: &NLogN) -> Vec<f64> {
+    fn plain(tallies: &[Tally], encoding: Encoding, logs: &NLogN) -> Vec<f64> {
         let sum = |part: &[Tally]| {
             part.iter().fold([0, 0], |[a, b], t| [a + t.counts[0], b + t.counts[1]])
         };
@@ -230,12 +296,16 @@ mod tests {
         }
         let Some(at) = best else { return Vec::new() };
         let (left, right) = tallies.split_at(at);
-        if !pays(all, [sum(left), sum(right)], tallies.len() as u32 - 1, logs) {
+        let n_places = match encoding {
+            Encoding::Values => tallies.len() as u32 - 1,
+            Encoding::Rows => all[0] + all[1] - 1,
+        };
+        if !pays(all, [sum(left), sum(right)], n_places, logs) {
             return Vec::new();
         }
-        let mut cuts = plain(left, logs);
+        let mut cuts = plain(left, encoding, logs);
         cuts.push((left[at - 1].value + right[0].value) / 2.0);
-        cuts.extend(plain(right, logs));
+        cuts.extend(plain(right, encoding, logs));
         cuts
     }
 
@@ -254,7 +324,10 @@ mod tests {
                 .filter(|tally| tally.counts != [0, 0])
                 .collect();
             let n: u32 = cells.iter().flat_map(|t| t.counts).sum();
-            prop_assert_eq!(mdl_cuts(&cells), plain(&cells, &NLogN::up_to(n as usize)));
+            for encoding in [Encoding::Values, Encoding::Rows] {
+                let plain = plain(&cells, encoding, &NLogN::up_to(n as usize));
+                prop_assert_eq!(mdl_cuts(&cells, encoding), plain);
+            }
         }
     }
 }

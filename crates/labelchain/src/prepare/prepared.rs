@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::columns::Classes;
-use super::{Cfs, Columns, Spread, Standardizer, Undersampling};
+use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
 use crate::seed::Seed;
@@ -135,6 +135,17 @@ impl Prepared {
             let spread = self.columns.spread(column, &here);
             let zero = self.zero[column];
             Spread { least: spread.least + zero, greatest: spread.greatest + zero, ..spread }
+        }
+    }
+
+    /// Any numeric column on the rows named, in bins that tell a label apart.
+    pub fn bins(&self, rows: &[usize], label: LabelId) -> impl Fn(usize) -> Bins + '_ {
+        let relevant = |row| self.data.labels().get(row, label);
+        let classes = Classes::new(self.data.n_rows(), rows, relevant);
+        move |column| {
+            let mut tallies = self.columns.tallies_of(column, &classes);
+            tallies.iter_mut().for_each(|tally| tally.value += self.zero[column]);
+            Bins::new(&tallies, Encoding::Rows, self.columns.logs())
         }
     }
 

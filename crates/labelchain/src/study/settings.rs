@@ -51,11 +51,12 @@ pub(super) const SETTINGS: [Setting; 22] = [
     ("max-features", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.max_features = n)
     }),
-    ("likelihood", "\"auto\", \"gaussian\" or \"weka\"", |draft, text| {
+    ("likelihood", "\"auto\", \"gaussian\", \"weka\" or \"discretized\"", |draft, text| {
         let names = [
             ("auto", Likelihood::Auto),
             ("gaussian", Likelihood::Gaussian),
             ("weka", Likelihood::Weka),
+            ("discretized", Likelihood::Discretized),
         ];
         one_of(text, names).map(|likelihood| draft.settings.likelihood = likelihood)
     }),
