@@ -128,6 +128,19 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// A bag of instances that cannot be made into a single row.
+    #[error("{name}, bag {bag}: {problem}")]
+    Bag {
+        /// The data set.
+        name: String,
+        /// The bag, the first being 0.
+        bag: usize,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+
     /// Multi-instance data where single rows are needed.
     #[error("{name} holds bags of instances, not single rows")]
     NotRows {
@@ -231,8 +244,9 @@ impl Error {
             }
             Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
             Error::NotRows { .. } => {
-                Some("only describe and convert to ARFF take multi-instance data".into())
+                Some("--bags medoids or --bags concat makes single rows of bags".into())
             }
+            Error::Bag { remedy, .. } => Some((*remedy).into()),
             Error::Columns { remedy, .. } => Some(remedy.clone()),
             Error::Model { remedy, .. } => Some((*remedy).into()),
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),

@@ -25,18 +25,23 @@
 //! # Ok::<(), labelchain::error::Error>(())
 //! ```
 
+mod bags;
 mod columns;
 mod contingency;
 mod discretize;
 mod entropy;
+mod hausdorff;
+mod medoids;
 mod one_hot;
 mod prepared;
 mod select;
 mod standardize;
 mod undersample;
 
+pub use bags::{BagReduction, BagTransform};
 pub use columns::{Columns, Spread, Tally};
 pub use discretize::mdl_cuts;
+pub use medoids::MedoidStart;
 pub use one_hot::one_hot;
 pub use prepared::{LabelView, Preparation, Prepared};
 pub use select::Cfs;
