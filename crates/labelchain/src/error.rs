@@ -58,6 +58,15 @@ pub enum Error {
         nearest: Option<String>,
     },
 
+    /// A name that none of the paper's data sets has.
+    #[error("no data set of the paper is called {name:?}{}", did_you_mean(nearest))]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+
     /// Two columns of one name: nothing could be said about either by name.
     #[error("{}: column name {name:?} occurs {} times (columns {})", path.display(), positions.len(), list(positions))]
     RepeatedColumn {
@@ -247,6 +256,7 @@ impl Error {
                 Some("--bags medoids or --bags concat makes single rows of bags".into())
             }
             Error::Bag { remedy, .. } => Some((*remedy).into()),
+            Error::UnknownDataset { .. } => Some("labelchain datasets lists all thirty".into()),
             Error::Columns { remedy, .. } => Some(remedy.clone()),
             Error::Model { remedy, .. } => Some((*remedy).into()),
             Error::CannotWrite { remedy, .. } => Some((*remedy).into()),

@@ -1,10 +1,12 @@
 //! One file per command; each is a thin reading of one library call.
 
 mod convert;
+mod datasets;
 mod demo;
 mod describe;
 mod evaluate;
 mod explain;
+mod generate;
 mod predict;
 mod score;
 mod show;
@@ -12,10 +14,12 @@ mod split;
 mod train;
 
 pub(crate) use convert::Convert;
+pub(crate) use datasets::Datasets;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
 pub(crate) use evaluate::Evaluate;
 pub(crate) use explain::Explain;
+pub(crate) use generate::Generate;
 pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;
