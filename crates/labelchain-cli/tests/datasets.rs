@@ -18,7 +18,9 @@ use serde_json::json;
 fn the_table_has_thirty_sets_and_the_lines_that_make_them() {
     let place = Place::new();
     let page = place.ok(&["datasets"]);
-    assert!(page.contains(" 8  Flags           194 x 43 x 7      LC 3.392  LD 0.485  avIR 2.255\n"));
+    assert!(
+        page.contains(" 8  Flags           194 x 43 x 7      LC 3.392  LD 0.485  avIR 2.255\n")
+    );
     assert!(page.contains("    do  labelchain convert FILE flags.arff.gz --one-hot\n"), "{page}");
     assert!(page.contains("or OpenML 40597 (fetch)\n"), "{page}");
     let sets = place.json(&["datasets", "--json"]);
@@ -44,7 +46,10 @@ fn a_directory_is_compared_with_the_paper() {
     // The synthetic sets are made where they are not found.
     assert_eq!(sets[23]["differences"], json!(["avIR"]));
     let page = place.ok(&["datasets", "--check", "data"]);
-    assert!(page.contains("| 9  | Flare2 ") && page.contains("| differs: N, d, LC, LD, avIR"), "{page}");
+    assert!(
+        page.contains("| 9  | Flare2 ") && page.contains("| differs: N, d, LC, LD, avIR"),
+        "{page}"
+    );
     assert!(page.contains("3 of 30 sets are here in the paper's form, 0 of them"), "{page}");
     let (status, _, error) = place.run(&["datasets", "--check", "nowhere"]);
     assert!(status == 3 && error.starts_with("error: nowhere: "), "{error}");
@@ -129,12 +134,7 @@ impl Drop for Server {
     }
 }
 
-fn serve(
-    listener: &TcpListener,
-    description: &str,
-    answers: &[Answer],
-    told: &Sender<String>,
-) {
+fn serve(listener: &TcpListener, description: &str, answers: &[Answer], told: &Sender<String>) {
     let mut answers = answers.iter();
     // Bounded, whatever the program does.
     for connection in listener.incoming().take(50) {
@@ -166,7 +166,8 @@ fn serve(
 }
 
 fn whole(status: &str, body: &[u8], promised: usize) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {promised}\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {promised}\r\n\r\n");
     [head.as_bytes(), body].concat()
 }
 
@@ -218,11 +219,24 @@ fn description() -> String {
 fn fetch(place: &Place, server: &Server, name: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
     // Nothing but this machine is asked, whatever the surroundings say.
-    for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+    for variable in
+        ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    {
         command.env_remove(variable);
     }
-    let arguments =
-        ["datasets", "fetch", name, "--cache", "cache", "--tries", "3", "--timeout", "0.7", "--wait", "0.01"];
+    let arguments = [
+        "datasets",
+        "fetch",
+        name,
+        "--cache",
+        "cache",
+        "--tries",
+        "3",
+        "--timeout",
+        "0.7",
+        "--wait",
+        "0.01",
+    ];
     let output = command
         .current_dir(place.0.path())
         .env("LABELCHAIN_OPENML", &server.address)
@@ -294,7 +308,8 @@ fn what_stays_wrong_is_refused_and_not_kept() {
         let error = error.replace(&server.address, "SERVER");
         (status, error, cached(&place), server.ranges().len())
     };
-    let (status, error, files, n_asked) = refused(&[Answer::Damaged, Answer::TooShort, Answer::Damaged]);
+    let (status, error, files, n_asked) =
+        refused(&[Answer::Damaged, Answer::TooShort, Answer::Damaged]);
     assert_eq!((status, files, n_asked), (2, vec![], 3), "{error}");
     assert!(error.starts_with(&format!(
         "error: SERVER/data/emotions.arff: expected a file with the MD5 checksum {MD5}, found one with "
@@ -326,8 +341,14 @@ fn a_later_run_takes_up_what_an_earlier_one_left() {
 fn descriptions_that_make_no_sense_are_refused() {
     for (description, expected) in [
         ("<html>".to_string(), "expected a description in JSON"),
-        (description().replace("emotions\",", "emotional\","), "expected the data set \"emotions\", found \"emotional\""),
-        (description().replace("md5_checksum", "md4"), "expected a description with \"md5_checksum\", found none"),
+        (
+            description().replace("emotions\",", "emotional\","),
+            "expected the data set \"emotions\", found \"emotional\"",
+        ),
+        (
+            description().replace("md5_checksum", "md4"),
+            "expected a description with \"md5_checksum\", found none",
+        ),
     ] {
         let (place, server) = (Place::new(), Server::new(description, &[]));
         let (status, _, error) = fetch(&place, &server, "emotions");
@@ -337,5 +358,8 @@ fn descriptions_that_make_no_sense_are_refused() {
     // The server knows emotions only.
     let (place, server) = (Place::new(), Server::new(description(), &[]));
     let (status, _, error) = fetch(&place, &server, "scene");
-    assert!(status == 3 && error.contains("not found; \"scene\" is also at https://mulan"), "{error}");
+    assert!(
+        status == 3 && error.contains("not found; \"scene\" is also at https://mulan"),
+        "{error}"
+    );
 }

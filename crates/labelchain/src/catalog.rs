@@ -223,10 +223,7 @@ impl PaperSet {
         };
         let binarize = self.binarize.then_some(Threshold::ABOVE_ZERO);
         let options = ReadOptions { binarize, max_memory, ..ReadOptions::default() };
-        match self.recipe.apply(read(&path, &options)?.table)? {
-            Table::Rows(data) => Ok(Some(data)),
-            Table::Bags(bags) => Err(Error::NotRows { name: bags.rows().name().into() }),
-        }
+        self.recipe.apply(read(&path, &options)?.table)?.into_rows().map(Some)
     }
 }
 

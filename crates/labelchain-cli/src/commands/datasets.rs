@@ -86,12 +86,8 @@ impl Datasets {
         };
         std::fs::read_dir(directory)
             .map_err(|source| Error::Io { path: directory.clone(), source })?;
-        let progress = Progress::new("set", PaperSet::ALL.len());
-        let mut found = Vec::new();
-        for set in &PaperSet::ALL {
-            found.push(found_in(set, directory));
-            progress.show(found.len());
-        }
+        let progress = Progress::spinner("reading");
+        let found: Vec<Found> = PaperSet::ALL.iter().map(|set| found_in(set, directory)).collect();
         progress.end();
         print(&if self.json { checked_json(&found) } else { checked(&found) })
     }

@@ -6,8 +6,10 @@ use clap::Args;
 use labelchain::chain::Order;
 use labelchain::data::Attribute;
 use labelchain::ensemble::Member;
+use labelchain::experiment::StrategyName;
 use labelchain::model::{BaseModel, Likelihood};
-use labelchain::prepare::LabelView;
+use labelchain::ordering::OrderDistance;
+use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
 
@@ -52,6 +54,9 @@ fn json(model: &Trained) -> Value {
             "fitting_rows": member.fitting,
             "validation_rows": member.validation,
             "order": member.order().map(positions),
+            "candidate": is_searched(model).then_some(member.candidate),
+            "orders": member.lent().map(|lent| lent.orders().iter().map(positions).collect::<Vec<_>>()),
+            "assigned": member.lent().map(|lent| lent.assigned()),
             "by_label": member.model().views().iter().map(view).collect::<Vec<_>>(),
         })
     };
@@ -68,10 +73,15 @@ fn json(model: &Trained) -> Value {
             "mean": model.standardizer().means(),
             "deviation": model.standardizer().deviations(),
         },
+        "medoids": model.bags().map(BagTransform::medoids),
         "decay": model.decay(),
         "neighbours": model.neighbours(),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
+}
+
+fn is_searched(model: &Trained) -> bool {
+    matches!(model.method().strategy, StrategyName::Ga | StrategyName::GaBr)
 }
 
 fn positions(order: &Order) -> Vec<usize> {
@@ -91,6 +101,14 @@ fn settings(model: &Trained) -> Value {
         "max_features": settings.max_features,
         "likelihood": likelihood(settings.likelihood),
         "order": settings.order.as_ref().map_or(json!("random"), |order| json!(positions(order))),
+        "orders": settings.n_orders,
+        "lenders": settings.n_lenders,
+        "candidates": settings.genetic.n_candidates,
+        "population": settings.genetic.search.population,
+        "generations": settings.genetic.search.generations,
+        "crossover": settings.genetic.search.crossover,
+        "mutation": settings.genetic.search.mutation,
+        "diversity": settings.genetic.diversity.map(OrderDistance::key),
         "metric": "euclidean",
         "ties": "irrelevant",
     })
@@ -119,6 +137,7 @@ fn text(model: &Trained) -> String {
     let lines = [
         ("trained on", format!("{} rows", model.n_rows())),
         ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
+        ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
         ("labels", named(model, 0..model.label_names().len())),
         ("members", settings.sampling.n_members.to_string()),
         ("rows of a member", format!("{} of all", settings.sampling.sample)),
@@ -144,6 +163,18 @@ fn text(model: &Trained) -> String {
             "feature selection",
             or_none(settings.max_features.map(|most| format!("CFS, at most {most}"))),
         ),
+        (
+            "members kept",
+            match is_searched(model) {
+                false => "all".into(),
+                true => format!(
+                    "{} of {}, by a genetic search of {} generations",
+                    model.members().len(),
+                    settings.genetic.n_candidates(model.members().len()).unwrap_or_default(),
+                    settings.genetic.search.generations
+                ),
+            },
+        ),
         ("likelihood", likelihood(settings.likelihood).into()),
         ("distance", "Euclidean, standardized inputs".into()),
         ("a tie is", "irrelevant".into()),
@@ -163,10 +194,13 @@ fn text(model: &Trained) -> String {
     );
     for (at, member) in model.members().iter().enumerate() {
         let views = member.model().views();
-        let order = match (member.order(), model.decay()) {
-            (Some(order), _) => named(model, order.iter().map(|label| label.0)),
-            (None, Some(_)) => "by local F1, for each row".into(),
-            (None, None) => "none: labels are decided independently".into(),
+        let order = match (member.order(), member.lent(), model.decay()) {
+            (Some(order), ..) => named(model, order.iter().map(|label| label.0)),
+            (_, Some(lent), _) => {
+                format!("one of {}, lent by the nearest validation row", lent.orders().len())
+            }
+            (.., Some(_)) => "by local F1, for each row".into(),
+            _ => "none: labels are decided independently".into(),
         };
         let _ = writeln!(
             page,

@@ -4,10 +4,12 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use labelchain::data::Table;
+use labelchain::error::Error;
 use labelchain::experiment::Method;
 use labelchain::trained::Trained;
 
-use crate::args::{DataFile, MethodArgs, not_over, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, not_over, notes};
 use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
@@ -16,13 +18,16 @@ pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
 
-    /// The method: dynamic, ecc or br, then -nb or -knn
+    /// The method: dynamic, ga, ecc, oocc, br or ga-br, then -nb or -knn
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb")]
     method: Method,
 
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
+
+    #[command(flatten)]
+    bags: BagArgs,
 
     #[command(flatten)]
     settings: MethodArgs,
@@ -35,11 +40,20 @@ impl Train {
         self.settings.check(&[self.method])?;
         let reading = self.data.read()?;
         notes(&reading.notes);
-        let data = reading.into_rows()?;
-        let settings = self.settings.settings(&data)?;
+        let table = reading.table;
+        let settings = self.settings.settings(table.rows())?;
         let progress = Progress::spinner("training");
-        let trained = Trained::fit(&data, self.method, &settings, self.settings.seed);
+        let show = |step| progress.show(step);
+        let (method, seed) = (self.method, self.settings.seed);
+        let trained = match (&table, self.bags.reduction()) {
+            (Table::Bags(bags), Some(reduction)) => {
+                Trained::fit_bags(bags, reduction, method, &settings, seed, &show)
+            }
+            (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),
+            (Table::Rows(rows), _) => Trained::fit(rows, method, &settings, seed, &show),
+        };
         progress.end();
+        let data = table.rows();
         let trained = trained?;
         trained.save(&self.out)?;
         if std::io::stderr().is_terminal() {

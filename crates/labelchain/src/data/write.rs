@@ -136,3 +136,68 @@ fn save_list(data: &Dataset, path: &Path, xml: Option<PathBuf>) -> Result<Vec<Pa
     file::save(&xml, |out| out.write_all(text.as_bytes()))?;
     Ok(vec![path.into(), xml])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{LabelNetwork, Matrix, ReadOptions, read};
+    use crate::seed::Seed;
+
+    #[test]
+    fn rows_written_as_they_are_made_are_those_written_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        // More than two blocks, and not a whole number of them.
+        let network = LabelNetwork { n_rows: 2500, decimals: Some(4), ..LabelNetwork::default() };
+        let drawn = network.draw("made", Seed::new(1)).unwrap();
+        let all = network.generate("made", Seed::new(1)).unwrap();
+        for ending in ["csv", "tsv", "arff", "svm", "arff.gz"] {
+            let made = place.path().join(format!("made.{ending}"));
+            let whole = place.path().join(format!("{}/made.{ending}", ending.replace('.', "-")));
+            std::fs::create_dir(whole.parent().unwrap()).unwrap();
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            let written =
+                threads.install(|| write_in_blocks(2500, |span| drawn.rows(span), &made).unwrap());
+            // The first one writes the label list that serves them all.
+            assert_eq!(written.len(), if ending == "csv" { 2 } else { 1 });
+            write(&Table::Rows(all.clone()), &whole).unwrap();
+            let bytes = |path: &Path| std::fs::read(path).unwrap();
+            assert_eq!(bytes(&made), bytes(&whole), "{ending}");
+            let back = read(&made, &ReadOptions::default()).unwrap().into_rows().unwrap();
+            assert_eq!(back.labels(), all.labels(), "{ending}");
+            if let Matrix::Dense(_) = back.features() {
+                assert_eq!(back.features(), all.features(), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_no_file() {
+        let place = tempfile::tempdir().unwrap();
+        let drawn = LabelNetwork::default().draw("x", Seed::new(1)).unwrap();
+        let rows = |span: Range<usize>| match span.start {
+            0 => drawn.rows(span),
+            _ => Err(Error::Setting { name: "x", value: "y".into(), accepted: "z" }),
+        };
+        let error = write_in_blocks(5000, rows, &place.path().join("x.csv")).unwrap_err();
+        assert!(matches!(error, Error::Setting { .. }));
+        let error = write_in_blocks(1, |span| drawn.rows(span), &place.path().join("x.parquet"));
+        assert!(matches!(error, Err(Error::CannotWrite { .. })));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_was_done_stands_at_the_head_and_does_not_disturb_readers() {
+        let place = tempfile::tempdir().unwrap();
+        let mut data = LabelNetwork::default().generate("x", Seed::new(1)).unwrap();
+        data.remember("made with\n--care");
+        for (ending, head) in [("arff", "% made with --care\n"), ("svm", "# made with --care\n")] {
+            let path = place.path().join(format!("x.{ending}"));
+            write(&Table::Rows(data.clone()), &path).unwrap();
+            assert!(std::fs::read_to_string(&path).unwrap().starts_with(head));
+            let back = read(&path, &ReadOptions::default()).unwrap().into_rows().unwrap();
+            assert_eq!(back.labels(), data.labels());
+        }
+        let list = std::fs::read_to_string(place.path().join("x.xml")).unwrap();
+        assert!(list.contains("<!-- made with - -care -->\n"), "{list}");
+    }
+}

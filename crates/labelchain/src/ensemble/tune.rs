@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{BLOCK, Candidate, Rows, Sampling, count, decide_votes, local_f1};
+use super::plan::local_f1;
+use super::{BLOCK, Candidate, Rows, Sampling, count, decide_votes};
 use crate::chain::{Chain, Independent};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};

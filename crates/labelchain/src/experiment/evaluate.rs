@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::method::{Method, Settings, fit};
+use super::method::{Method, Settings, Step, fit};
 use crate::data::split::Folds;
-use crate::data::{Dataset, LabelMatrix};
+use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::error::Result;
 use crate::loss::{Losses, Undefined};
 use crate::neighbourhood::Neighbourhood;
-use crate::prepare::Prepared;
+use crate::prepare::{BagReduction, Prepared};
 use crate::seed::Seed;
 
 /// What one method did in all folds.
@@ -34,14 +34,47 @@ impl Evaluation {
 }
 
 /// Cross-validates methods on the same folds, rows, splits and feature selections.
-/// `progress` is told after each fold how many are done.
+/// `progress` is told after each step of something long.
 pub fn evaluate(
     data: &Dataset,
     methods: &[Method],
     settings: &Settings,
     folds: &Folds,
     seed: Seed,
-    progress: &dyn Fn(usize),
+    progress: &dyn Fn(Step),
+) -> Result<Vec<Evaluation>> {
+    let cut = |train: &[usize], test: &[usize], _| Ok((data.select(train), data.select(test)));
+    cross_validate(data, cut, methods, settings, folds, seed, progress)
+}
+
+/// The same for bags of instances, which become single rows in each fold anew, by what its training
+/// rows alone say.
+pub fn evaluate_bags(
+    bags: &Bags,
+    reduction: BagReduction,
+    methods: &[Method],
+    settings: &Settings,
+    folds: &Folds,
+    seed: Seed,
+    progress: &dyn Fn(Step),
+) -> Result<Vec<Evaluation>> {
+    let cut = |train: &[usize], test: &[usize], seed: Seed| {
+        let train = bags.select(train);
+        let transform = reduction.fit(&train, seed)?;
+        Ok((transform.apply(&train)?, transform.apply(&bags.select(test))?))
+    };
+    cross_validate(bags.rows(), cut, methods, settings, folds, seed, progress)
+}
+
+/// `cut` makes the training and the test rows of a fold.
+fn cross_validate(
+    data: &Dataset,
+    cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
+    methods: &[Method],
+    settings: &Settings,
+    folds: &Folds,
+    seed: Seed,
+    progress: &dyn Fn(Step),
 ) -> Result<Vec<Evaluation>> {
     let mut evaluations: Vec<Evaluation> = methods
         .iter()
@@ -55,11 +88,12 @@ pub fn evaluate(
         .collect();
     for fold in 0..folds.n_folds() {
         let start = Instant::now();
-        let train = data.select(&folds.train_rows(fold));
-        let prepared = Prepared::new(&train)?;
+        let seed = seed.child("fold", fold);
         let test_rows = folds.test_rows(fold);
-        let test = prepared.standardizer().apply(&data.select(&test_rows))?;
-        let fitted = fit(methods, settings, &train, &prepared, seed.child("fold", fold))?;
+        let (train, test) = cut(&folds.train_rows(fold), &test_rows, seed)?;
+        let prepared = Prepared::new(&train)?;
+        let test = prepared.standardizer().apply(&test)?;
+        let fitted = fit(methods, settings, &train, &prepared, seed, progress)?;
         let near = match fitted.iter().any(|fitted| fitted.ensemble.needs_neighbourhood()) {
             true => Some(Neighbourhood::of(prepared.data())?),
             false => None,
@@ -78,7 +112,7 @@ pub fn evaluate(
                 }
             }
         }
-        progress(fold + 1);
+        progress(Step::Folds { done: fold + 1 });
     }
     Ok(evaluations)
 }

@@ -1,5 +1,7 @@
 //! The closed list of methods, and what can be set about them.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -9,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
 use crate::data::Dataset;
-use crate::ensemble::{Candidate, Ensemble, Sampling, Strategy, tune_decay, tune_neighbours};
+use crate::ensemble::{
+    Candidate, Ensemble, Genetic, Sampling, Strategy, tune_decay, tune_neighbours,
+};
 use crate::error::{Error, Result};
 use crate::model::{Base, BaseModel, Likelihood, NaiveBayes, NearestNeighbours};
 use crate::prepare::{Cfs, Preparation, Prepared, Undersampling};
@@ -33,6 +37,29 @@ pub enum StrategyName {
     Ecc,
     /// `br`: nobody; labels are decided independently.
     Br,
+    /// `oocc`: the nearest validation row, which lends the order that suited it.
+    Oocc,
+    /// `ga`: chance, and a genetic search keeps the chains that vote best together.
+    Ga,
+    /// `ga-br`: nobody, and the same search keeps members.
+    GaBr,
+}
+
+impl StrategyName {
+    /// All of them, with their names.
+    pub const ALL: [(StrategyName, &'static str); 6] = [
+        (StrategyName::Dynamic, "dynamic"),
+        (StrategyName::Ga, "ga"),
+        (StrategyName::Ecc, "ecc"),
+        (StrategyName::Oocc, "oocc"),
+        (StrategyName::Br, "br"),
+        (StrategyName::GaBr, "ga-br"),
+    ];
+
+    /// Whether something is chosen on rows that no member is fitted on.
+    pub fn needs_validation(self) -> bool {
+        !matches!(self, StrategyName::Ecc | StrategyName::Br)
+    }
 }
 
 /// What is trained.
@@ -44,18 +71,23 @@ pub enum BaseName {
     Knn,
 }
 
+impl BaseName {
+    /// All of them, with their names.
+    pub const ALL: [(BaseName, &'static str); 2] = [(BaseName::Nb, "nb"), (BaseName::Knn, "knn")];
+}
+
+fn name_of<T: PartialEq>(all: &[(T, &'static str)], wanted: T) -> &'static str {
+    all.iter().find(|(known, _)| *known == wanted).map_or("", |(_, name)| name)
+}
+
+fn named<T: Copy>(all: &[(T, &'static str)], name: &str) -> Option<T> {
+    all.iter().find(|(_, known)| *known == name).map(|(found, _)| *found)
+}
+
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let strategy = match self.strategy {
-            StrategyName::Dynamic => "dynamic",
-            StrategyName::Ecc => "ecc",
-            StrategyName::Br => "br",
-        };
-        let base = match self.base {
-            BaseName::Nb => "nb",
-            BaseName::Knn => "knn",
-        };
-        write!(f, "{strategy}-{base}")
+        let strategy = name_of(&StrategyName::ALL, self.strategy);
+        write!(f, "{strategy}-{}", name_of(&BaseName::ALL, self.base))
     }
 }
 
@@ -66,20 +98,12 @@ impl FromStr for Method {
         let refuse = || Error::Setting {
             name: "method",
             value: format!("{text:?}"),
-            accepted: "a strategy (dynamic, ecc, br) and a base (nb, knn), such as dynamic-nb",
+            accepted: "a strategy (dynamic, ga, ecc, oocc, br, ga-br) and a base (nb, knn), such as \
+                       dynamic-nb",
         };
         let (strategy, base) = text.rsplit_once('-').ok_or_else(refuse)?;
-        let strategy = match strategy {
-            "dynamic" => StrategyName::Dynamic,
-            "ecc" => StrategyName::Ecc,
-            "br" => StrategyName::Br,
-            _ => return Err(refuse()),
-        };
-        let base = match base {
-            "nb" => BaseName::Nb,
-            "knn" => BaseName::Knn,
-            _ => return Err(refuse()),
-        };
+        let strategy = named(&StrategyName::ALL, strategy).ok_or_else(refuse)?;
+        let base = named(&BaseName::ALL, base).ok_or_else(refuse)?;
         Ok(Method { strategy, base })
     }
 }
@@ -101,6 +125,12 @@ pub struct Settings {
     pub likelihood: Likelihood,
     /// The order of every chain of `ecc`; drawn for each if none.
     pub order: Option<Order>,
+    /// Orders that each member of `oocc` draws and tries.
+    pub n_orders: usize,
+    /// Validation rows that `oocc` asks for their order.
+    pub n_lenders: usize,
+    /// How `ga` and `ga-br` keep members.
+    pub genetic: Genetic,
 }
 
 impl Default for Settings {
@@ -113,6 +143,9 @@ impl Default for Settings {
             max_features: Some(300),
             likelihood: Likelihood::Auto,
             order: None,
+            n_orders: 20,
+            n_lenders: 1,
+            genetic: Genetic::default(),
         }
     }
 }
@@ -133,6 +166,25 @@ pub(crate) struct Fitted {
     pub(crate) neighbours: Option<usize>,
 }
 
+/// What has been done of something long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Folds of a cross-validation.
+    Folds {
+        /// How many.
+        done: usize,
+    },
+    /// Generations of one genetic search.
+    Generations {
+        /// How many.
+        done: usize,
+        /// Of how many.
+        of: usize,
+        /// The least macro-F1 loss on validation rows so far.
+        least: f64,
+    },
+}
+
 /// Fits several methods on one training set: the members of a base are trained once for all of its
 /// methods.
 pub(crate) fn fit(
@@ -141,8 +193,9 @@ pub(crate) fn fit(
     train: &Dataset,
     prepared: &Prepared,
     seed: Seed,
+    progress: &dyn Fn(Step),
 ) -> Result<Vec<Fitted>> {
-    let fitting = Fitting { settings, train, prepared, seed };
+    let fitting = Fitting { settings, train, prepared, seed, progress };
     let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
     let fit = |method: &Method| {
         let base = match trained.entry(method.base) {
@@ -160,13 +213,17 @@ struct Fitting<'a> {
     train: &'a Dataset,
     prepared: &'a Prepared,
     seed: Seed,
+    progress: &'a dyn Fn(Step),
 }
 
-/// A base, and the members that its methods share.
+/// A base, and the models that its methods share, trained when the first of them asks.
 struct TrainedBase {
     base: Base,
     neighbours: Option<usize>,
-    candidates: Vec<Candidate<BaseModel>>,
+    /// Each with validation rows of its own.
+    candidates: OnceCell<Vec<Candidate<BaseModel>>>,
+    /// All with the same validation rows, for a search to keep some.
+    contenders: OnceCell<Vec<Candidate<BaseModel>>>,
 }
 
 impl Fitting<'_> {
@@ -184,29 +241,75 @@ impl Fitting<'_> {
                 (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
             }
         };
-        let candidates = sampling.candidates(&base, self.prepared, self.seed)?;
-        Ok(TrainedBase { base, neighbours, candidates })
+        let (candidates, contenders) = (OnceCell::new(), OnceCell::new());
+        Ok(TrainedBase { base, neighbours, candidates, contenders })
     }
 
-    fn ensemble(&self, strategy: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
-        let (strategy, decay) = match strategy {
-            StrategyName::Br => (Strategy::BinaryRelevance, None),
-            StrategyName::Ecc => match &self.settings.order {
-                Some(order) => (Strategy::GivenOrder(order.clone()), None),
-                None => (Strategy::RandomOrder, None),
+    fn candidates<'t>(&self, of: &'t TrainedBase) -> Result<&'t [Candidate<BaseModel>]> {
+        let sampling = &self.settings.sampling;
+        or_train(&of.candidates, || sampling.candidates(&of.base, self.prepared, self.seed))
+    }
+
+    /// The contenders that a search keeps.
+    fn kept(&self, of: &TrainedBase, walked: bool) -> Result<Vec<Candidate<BaseModel>>> {
+        let Settings { sampling, genetic, .. } = self.settings;
+        let contenders = or_train(&of.contenders, || {
+            let n = genetic.n_candidates(sampling.n_members)?;
+            sampling.contenders(n, &of.base, self.prepared, self.seed)
+        })?;
+        genetic.keep(
+            sampling.n_members,
+            walked,
+            contenders.to_vec(),
+            self.prepared,
+            self.seed,
+            &|done, least| {
+                let of = genetic.search.generations;
+                (self.progress)(Step::Generations { done, of, least });
             },
+        )
+    }
+
+    fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
+        let Settings { n_orders, n_lenders, .. } = *self.settings;
+        let candidates = match name {
+            StrategyName::Ga | StrategyName::GaBr => {
+                Cow::Owned(self.kept(trained, name == StrategyName::Ga)?)
+            }
+            _ => Cow::Borrowed(self.candidates(trained)?),
+        };
+        let mut tuned = None;
+        let strategy = match name {
+            StrategyName::Br | StrategyName::GaBr => Strategy::BinaryRelevance,
+            StrategyName::Ga => Strategy::RandomOrder,
+            StrategyName::Ecc => match &self.settings.order {
+                Some(order) => Strategy::GivenOrder(order.clone()),
+                None => Strategy::RandomOrder,
+            },
+            StrategyName::Oocc => Strategy::Oocc { n_orders, n_neighbours: n_lenders },
             StrategyName::Dynamic => {
-                let sampling = &self.settings.sampling;
-                let decay = match self.settings.decay {
-                    Some(decay) => decay,
-                    None => {
-                        tune_decay(sampling, &trained.base, self.train, self.prepared, self.seed)?
-                    }
-                };
-                (Strategy::LocalF1 { decay }, Some(decay))
+                let decay = self.decay(&trained.base)?;
+                tuned = Some(decay);
+                Strategy::LocalF1 { decay }
             }
         };
-        let ensemble = Ensemble::plan(&strategy, &trained.candidates, self.prepared)?;
-        Ok(Fitted { ensemble, decay, neighbours: trained.neighbours })
+        let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
+        Ok(Fitted { ensemble, decay: tuned, neighbours: trained.neighbours })
+    }
+
+    fn decay(&self, base: &Base) -> Result<f64> {
+        let Settings { sampling, decay, .. } = self.settings;
+        decay.map_or_else(|| tune_decay(sampling, base, self.train, self.prepared, self.seed), Ok)
+    }
+}
+
+/// What the cell holds, trained if it holds nothing yet.
+fn or_train<T>(cell: &OnceCell<Vec<T>>, train: impl FnOnce() -> Result<Vec<T>>) -> Result<&[T]> {
+    match cell.get() {
+        Some(trained) => Ok(trained),
+        None => {
+            let trained = train()?;
+            Ok(cell.get_or_init(|| trained))
+        }
     }
 }

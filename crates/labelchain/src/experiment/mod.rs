@@ -3,7 +3,7 @@
 mod evaluate;
 mod method;
 
-pub use evaluate::{Evaluation, evaluate};
-pub use method::{BaseName, Method, Settings, StrategyName};
+pub use evaluate::{Evaluation, evaluate, evaluate_bags};
+pub use method::{BaseName, Method, Settings, Step, StrategyName};
 
 pub(crate) use method::fit;

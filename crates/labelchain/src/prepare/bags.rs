@@ -164,7 +164,7 @@ impl BagTransform {
     }
 
     /// What was done, in one sentence.
-    fn story(&self) -> String {
+    pub fn story(&self) -> String {
         match &self.kind {
             Kind::Concat { n_instances } => {
                 format!("bags of {n_instances} instances laid end to end")
@@ -191,11 +191,14 @@ impl BagTransform {
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self, n_features: usize) -> bool {
         match &self.kind {
-            Kind::Concat { .. } => true,
+            Kind::Concat { n_instances } => {
+                n_instances.checked_mul(self.attributes.len()) == Some(n_features)
+            }
             Kind::Medoids { rows, bags, .. } => {
-                !rows.is_empty()
+                rows.len() == n_features
+                    && !rows.is_empty()
                     && bags.n_bags() == rows.len()
                     && bags.is_sound(self.attributes.len())
             }
