@@ -12,7 +12,7 @@ use serde_json::json;
 /// Forty bags of one to four instances; `high` where they are large, `odd` in every second bag.
 fn bags() -> String {
     let mut text = String::from(
-        "@relation 'bags: -C -2'\n@attribute id string\n@attribute bag relational\n@attribute x numeric\n\
+        "@relation 'bags: -C -2'\n@attribute id numeric\n@attribute bag relational\n@attribute x numeric\n\
          @attribute y numeric\n@end bag\n@attribute high {0,1}\n@attribute odd {0,1}\n@data\n",
     );
     for bag in 0..40 {
@@ -20,7 +20,7 @@ fn bags() -> String {
         let instance = |at: usize| format!("{},{}", centre + at as f64 / 7.0, bag as f64 / 40.0);
         let instances: Vec<String> = (0..1 + bag % 4).map(instance).collect();
         let high = u8::from(bag % 4 >= 2);
-        let _ = writeln!(text, "b{bag},'{}',{high},{}", instances.join("\\n"), bag % 2);
+        let _ = writeln!(text, "{bag},'{}',{high},{}", instances.join("\\n"), bag % 2);
     }
     text
 }

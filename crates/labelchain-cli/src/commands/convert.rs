@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::{Format, Table, write};
+use labelchain::error::Result;
 use labelchain::prepare::Recipe;
 
 use crate::args::{BagArgs, DataFile, not_over};
@@ -58,7 +59,7 @@ impl Convert {
             one_hot: self.one_hot,
             seed: self.seed,
         };
-        let table = recipe.apply(self.with_origin(reading.table)?)?;
+        let table = recipe.apply(self.with_origin(reading.table, &recipe)?)?;
         if let Table::Rows(data) = &table
             && format == Format::SvmLight
             && data.attributes().iter().any(|attribute| attribute.values().is_some())
@@ -72,15 +73,10 @@ impl Convert {
     }
 
     /// Where the data comes from is told wherever something is done to it.
-    fn with_origin(&self, table: Table) -> labelchain::error::Result<Table> {
+    fn with_origin(&self, table: Table, recipe: &Recipe) -> Result<Table> {
         let binarize = self.data.reading.binarize();
-        let is_plain = [self.sample_rows, self.top_labels, self.min_document_frequency]
-            .iter()
-            .all(Option::is_none)
-            && self.bags.reduction().is_none()
-            && !self.one_hot
-            && binarize.is_none();
-        if is_plain {
+        let leaves_all = Recipe { seed: Recipe::NOTHING.seed, ..*recipe } == Recipe::NOTHING;
+        if leaves_all && binarize.is_none() {
             return Ok(table);
         }
         let source = self.data.path.file_name().unwrap_or_default().to_string_lossy();

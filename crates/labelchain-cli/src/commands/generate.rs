@@ -1,9 +1,10 @@
 //! `labelchain generate`: synthetic data sets, streamed to a file.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use labelchain::data::{LabelNetwork, Points, Shape, Shapes, stem, write_in_blocks};
+use labelchain::data::{Dataset, LabelNetwork, Points, Shape, Shapes, stem, write_in_blocks};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 
@@ -145,6 +146,26 @@ impl Generate {
     }
 }
 
+impl Out {
+    /// Streams rows to the file, whose head tells how they were made.
+    fn write(
+        &self,
+        n_rows: usize,
+        story: &str,
+        rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
+    ) -> Result<()> {
+        self.threads.start();
+        let story = format!("made by labelchain {}: {story}", env!("CARGO_PKG_VERSION"));
+        let rows = |span| {
+            let mut rows = rows(span)?;
+            rows.remember(&story);
+            Ok(rows)
+        };
+        told(&write_in_blocks(n_rows, rows, &self.out)?);
+        Ok(())
+    }
+}
+
 impl ShapesArgs {
     fn write(&self, shape: Shape) -> Result<()> {
         let (shapes, seed) = match self.like {
@@ -159,19 +180,9 @@ impl ShapesArgs {
                 accepted: "simplehc for hypercubes, simplehs for hyperspheres",
             });
         }
-        self.out.threads.start();
         let drawn = shapes.draw(&stem(&self.out.out), Seed::new(seed))?;
-        let story = format!(
-            "made by labelchain {}: {shapes:?}, seed {seed} (after Mldatagen, a reconstruction)",
-            env!("CARGO_PKG_VERSION")
-        );
-        let rows = |span| {
-            let mut rows = drawn.rows(span)?;
-            rows.remember(&story);
-            Ok(rows)
-        };
-        told(&write_in_blocks(shapes.n_rows, rows, &self.out.out)?);
-        Ok(())
+        let story = format!("{shapes:?}, seed {seed} (after Mldatagen, a reconstruction)");
+        self.out.write(shapes.n_rows, &story, |span| drawn.rows(span))
     }
 
     fn shapes(&self, shape: Shape) -> Shapes {
@@ -203,19 +214,8 @@ impl NetworkArgs {
             noise: self.noise,
             decimals: Some(self.decimals),
         };
-        self.out.threads.start();
         let drawn = network.draw(&stem(&self.out.out), Seed::new(self.seed))?;
-        let story = format!(
-            "made by labelchain {}: {network:?}, seed {}",
-            env!("CARGO_PKG_VERSION"),
-            self.seed
-        );
-        let rows = |span| {
-            let mut rows = drawn.rows(span)?;
-            rows.remember(&story);
-            Ok(rows)
-        };
-        told(&write_in_blocks(network.n_rows, rows, &self.out.out)?);
-        Ok(())
+        let story = format!("{network:?}, seed {}", self.seed);
+        self.out.write(network.n_rows, &story, |span| drawn.rows(span))
     }
 }

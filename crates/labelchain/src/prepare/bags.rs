@@ -39,8 +39,17 @@ pub struct BagTransform {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Kind {
-    Concat { n_instances: usize },
-    Medoids { reduction: BagReduction, n_bags: usize, rows: Vec<usize>, bags: LaidBags },
+    Concat {
+        n_instances: usize,
+    },
+    Medoids {
+        start: MedoidStart,
+        swap: bool,
+        /// How many bags they were chosen from, and which they are.
+        n_bags: usize,
+        rows: Vec<usize>,
+        bags: LaidBags,
+    },
 }
 
 impl BagReduction {
@@ -76,7 +85,7 @@ impl BagReduction {
                 let laid = LaidBags::new(bags, &columns)?;
                 let rows = medoids(&laid.all_pairs(), n, start, swap, seed);
                 let bags = laid.select(&rows);
-                Kind::Medoids { reduction: *self, n_bags: laid.n_bags(), rows, bags }
+                Kind::Medoids { start, swap, n_bags: laid.n_bags(), rows, bags }
             }
         };
         Ok(BagTransform { attributes, kind })
@@ -169,22 +178,16 @@ impl BagTransform {
             Kind::Concat { n_instances } => {
                 format!("bags of {n_instances} instances laid end to end")
             }
-            Kind::Medoids { reduction, n_bags, rows, .. } => {
-                let how = match reduction {
-                    BagReduction::Medoids { start: MedoidStart::Spread, swap, .. } => {
-                        ("k-medoids++", *swap)
-                    }
-                    BagReduction::Medoids { start: MedoidStart::Build, swap, .. } => {
-                        ("BUILD", *swap)
-                    }
-                    BagReduction::Medoids { swap, .. } => ("random", *swap),
-                    BagReduction::Concat => ("", false),
+            Kind::Medoids { start, swap, n_bags, rows, .. } => {
+                let start = match start {
+                    MedoidStart::Random => "random",
+                    MedoidStart::Spread => "k-medoids++",
+                    MedoidStart::Build => "BUILD",
                 };
-                let swap = if how.1 { ", swaps" } else { "" };
+                let swaps = if *swap { ", swaps" } else { "" };
+                let n = rows.len();
                 format!(
-                    "bags as maximal Hausdorff distances to {} medoids of all {n_bags} bags ({} start{swap})",
-                    rows.len(),
-                    how.0
+                    "bags as maximal Hausdorff distances to {n} medoids of all {n_bags} bags ({start} start{swaps})"
                 )
             }
         }

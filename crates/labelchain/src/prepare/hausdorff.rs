@@ -101,7 +101,7 @@ impl LaidBags {
     /// The distance of each bag to each earlier one.
     pub(crate) fn all_pairs(&self) -> Pairs {
         let row = |bag: usize| (0..bag).map(move |other| self.distance(bag, self, other));
-        // Long rows first come last, which would leave one thread alone with them.
+        // Later rows are longer: in small portions, so that no thread is left alone with the last.
         let cells = (0..self.n_bags()).into_par_iter().with_max_len(8).flat_map_iter(row).collect();
         Pairs { n: self.n_bags(), cells }
     }
@@ -123,9 +123,10 @@ impl LaidBags {
                     let groups = others.groups(other).chunks_exact((LANES * self.width).max(1));
                     for (group, nearest) in groups.zip(&mut nearest) {
                         let squares = squares(&instance, group);
-                        for lane in 0..LANES {
-                            least[lane] = squares[lane].min(least[lane]);
-                            nearest[lane] = squares[lane].min(nearest[lane]);
+                        let both = least.iter_mut().zip(nearest.iter_mut());
+                        for (square, (least, nearest)) in squares.iter().zip(both) {
+                            *least = square.min(*least);
+                            *nearest = square.min(*nearest);
                         }
                     }
                     farthest = farthest.max(least.into_iter().fold(f64::INFINITY, f64::min));
@@ -157,9 +158,9 @@ impl LaidBags {
 fn squares(instance: &[f64], group: &[f64]) -> [f64; LANES] {
     let mut squares = [0.0; LANES];
     for (cell, lanes) in instance.iter().zip(group.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            let difference = cell - lanes[lane];
-            squares[lane] += difference * difference;
+        for (square, other) in squares.iter_mut().zip(lanes) {
+            let difference = cell - other;
+            *square += difference * difference;
         }
     }
     squares
