@@ -71,6 +71,7 @@ fn what_is_not_in_openml_is_told_where_it_is() {
              help: labelchain datasets lists all thirty\n"
         )
     );
+    assert_eq!(place.files(), [""; 0]);
 }
 
 /// A set as OpenML has it: labels are TRUE and FALSE.

@@ -58,6 +58,7 @@ fn bags_become_rows_and_the_file_says_how() {
         status == 2 && error.contains("or make single rows of the bags with --bags"),
         "{error}"
     );
+    assert_eq!(place.files(), ["bags.arff", "rows.arff", "rows.xml"]);
 }
 
 #[test]

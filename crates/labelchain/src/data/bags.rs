@@ -94,7 +94,6 @@ impl Bags {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::data::{ReadOptions, Table, parse};
 
     #[test]
