@@ -253,7 +253,7 @@ impl Error {
             }
             Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
             Error::NotRows { .. } => {
-                Some("--bags medoids or --bags concat makes single rows of bags".into())
+                Some("convert, train and evaluate make single rows of bags: --bags medoids or --bags concat".into())
             }
             Error::Bag { remedy, .. } => Some((*remedy).into()),
             Error::UnknownDataset { .. } => Some("labelchain datasets lists all thirty".into()),

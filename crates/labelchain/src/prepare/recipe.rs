@@ -65,7 +65,8 @@ impl Recipe {
         }
         if let (Some(reduction), Table::Bags(bags)) = (self.bags, &table) {
             let mut rows = reduction.fit(bags, seed)?.apply(bags)?;
-            if matches!(reduction, BagReduction::Medoids { .. }) {
+            if matches!(reduction, BagReduction::Medoids { start, .. } if start != MedoidStart::Build)
+            {
                 rows.remember(&format!("medoids found with seed {}", self.seed));
             }
             table = Table::Rows(rows);
