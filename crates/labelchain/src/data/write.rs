@@ -160,8 +160,9 @@ mod tests {
             // The first one writes the label list that serves them all.
             assert_eq!(written.len(), if ending == "csv" { 2 } else { 1 });
             write(&Table::Rows(all.clone()), &whole).unwrap();
+            // Compressed bytes depend on the pieces they come in, which are not the same here.
             let bytes = |path: &Path| std::fs::read(path).unwrap();
-            assert_eq!(bytes(&made), bytes(&whole), "{ending}");
+            assert!(ending == "arff.gz" || bytes(&made) == bytes(&whole), "{ending}");
             let back = read(&made, &ReadOptions::default()).unwrap().into_rows().unwrap();
             assert_eq!(back.labels(), all.labels(), "{ending}");
             if let Matrix::Dense(_) = back.features() {
