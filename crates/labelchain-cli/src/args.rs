@@ -15,10 +15,12 @@ use labelchain::experiment::{Method, Settings};
 use labelchain::model::{J48, Likelihood, Ties};
 use labelchain::neighbourhood::Metric;
 use labelchain::ordering::{GeneticSearch, OrderDistance};
+use labelchain::prepare::{BagReduction, MedoidStart};
 use labelchain::trained::Trained;
 
 use crate::commands::{
-    Compare, Convert, Demo, Describe, Evaluate, Explain, Predict, Score, Show, Split, Study, Train,
+    Compare, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Predict, Score, Show,
+    Split, Study, Train,
 };
 use crate::memory;
 use crate::messages::remark;
@@ -38,6 +40,9 @@ Examples:
   labelchain describe yeast.arff.gz                  what a data set holds, and its problems
   labelchain describe items.csv --labels 'tag_*'
   labelchain convert yeast.arff.gz yeast.parquet     between formats
+  labelchain convert bags.arff rows.arff --bags medoids --medoids 20
+  labelchain generate network --rows 1000000 --features 50 --labels 20 -o big.csv
+  labelchain datasets --check data                   which of the paper's sets are here?
   labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
   labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5
   labelchain train yeast.arff.gz -o yeast.labelchain
@@ -55,8 +60,12 @@ content, 3 the system refused to open, read or write, 130 interrupted.";
 pub(crate) enum Command {
     /// Show a data set's size, label balance, and every problem found in it
     Describe(Describe),
-    /// Write a data set in another format
+    /// Write a data set in another format, smaller, or with bags as single rows
     Convert(Convert),
+    /// Make a synthetic data set
+    Generate(Generate),
+    /// The paper's thirty data sets: where they are, what to do with them
+    Datasets(Datasets),
     /// Cross-validate methods: all eleven losses
     Evaluate(Evaluate),
     /// Train a method and keep the model in a file
@@ -137,7 +146,8 @@ impl ModelAndRows {
         let model = self.model.load(reading.max_memory)?;
         let found = read(&self.data.path, &reading.for_model(&model, &self.data.path)?)?;
         notes(&found.notes);
-        Ok((model, found.into_rows()?))
+        let rows = model.rows(found.table, &self.data.path)?;
+        Ok((model, rows))
     }
 }
 
@@ -213,6 +223,57 @@ pub(crate) struct ReadingArgs {
 
 const LABELS: &str = "Which columns are labels (the first that applies)";
 const READING: &str = "Reading";
+
+/// How bags of instances become single rows.
+#[derive(Args)]
+pub(crate) struct BagArgs {
+    /// Make single rows of bags: instances end to end, or distances to medoids of the bags
+    #[arg(long, value_enum, value_name = "HOW", help_heading = BAGS)]
+    bags: Option<BagsArg>,
+
+    /// How many medoids
+    #[arg(long, value_name = "K", default_value_t = 20, help_heading = BAGS)]
+    medoids: usize,
+
+    /// Where the search for medoids starts: anywhere, spread out (k-medoids++), or BUILD of PAM
+    #[arg(long, value_enum, default_value_t = MedoidStartArg::Random, help_heading = BAGS)]
+    medoid_start: MedoidStartArg,
+
+    /// Exchange medoids for other bags (PAM) instead of alternating between groups and middles
+    #[arg(long, help_heading = BAGS)]
+    medoid_swap: bool,
+}
+
+const BAGS: &str = "Bags of instances";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BagsArg {
+    Concat,
+    Medoids,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MedoidStartArg {
+    Random,
+    Spread,
+    Build,
+}
+
+impl BagArgs {
+    pub(crate) fn reduction(&self) -> Option<BagReduction> {
+        let start = match self.medoid_start {
+            MedoidStartArg::Random => MedoidStart::Random,
+            MedoidStartArg::Spread => MedoidStart::Spread,
+            MedoidStartArg::Build => MedoidStart::Build,
+        };
+        self.bags.map(|bags| match bags {
+            BagsArg::Concat => BagReduction::Concat,
+            BagsArg::Medoids => {
+                BagReduction::Medoids { n: self.medoids, start, swap: self.medoid_swap }
+            }
+        })
+    }
+}
 
 /// How labels are spread over folds.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -517,6 +578,10 @@ enum MissingLabelsArg {
 }
 
 impl ReadingArgs {
+    pub(crate) fn binarize(&self) -> Option<Threshold> {
+        self.binarize
+    }
+
     /// For commands whose row numbers must stay those of the file.
     pub(crate) fn keep_every_row(&self) -> Result<()> {
         match self.missing_labels {

@@ -4,6 +4,7 @@ mod args;
 mod bars;
 mod commands;
 mod directory;
+mod fetch;
 mod memory;
 mod messages;
 mod progress;
@@ -38,6 +39,8 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
     match command {
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
+        Command::Generate(generate) => generate.run(),
+        Command::Datasets(datasets) => datasets.run(),
         Command::Evaluate(evaluate) => evaluate.run(),
         Command::Train(train) => train.run(),
         Command::Predict(predict) => predict.run(),

@@ -58,6 +58,15 @@ pub enum Error {
         nearest: Option<String>,
     },
 
+    /// A name that none of the paper's data sets has.
+    #[error("no data set of the paper is called {name:?}{}", did_you_mean(nearest))]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+
     /// Two columns of one name: nothing could be said about either by name.
     #[error("{}: column name {name:?} occurs {} times (columns {})", path.display(), positions.len(), list(positions))]
     RepeatedColumn {
@@ -142,6 +151,19 @@ pub enum Error {
         path: PathBuf,
         /// What the format has no way to say.
         what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+
+    /// A bag of instances that cannot be made into a single row.
+    #[error("{name}, bag {bag}: {problem}")]
+    Bag {
+        /// The data set.
+        name: String,
+        /// The bag, the first being 0.
+        bag: usize,
+        /// What is wrong with it.
+        problem: String,
         /// What to do instead.
         remedy: &'static str,
     },
@@ -278,8 +300,10 @@ impl Error {
             }
             Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
             Error::NotRows { .. } => {
-                Some("only describe and convert to ARFF take multi-instance data".into())
+                Some("convert, train and evaluate make single rows of bags: --bags medoids or --bags concat".into())
             }
+            Error::Bag { remedy, .. } => Some((*remedy).into()),
+            Error::UnknownDataset { .. } => Some("labelchain datasets lists all thirty".into()),
             Error::Columns { remedy, .. } => Some(remedy.clone()),
             Error::Model { remedy, .. } => Some((*remedy).into()),
             Error::Comparison { remedy, .. } => Some((*remedy).into()),

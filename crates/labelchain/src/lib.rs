@@ -32,6 +32,8 @@ pub mod data;
 pub mod learner;
 pub mod prepare;
 
+pub mod catalog;
+
 pub mod model;
 
 pub mod chain;

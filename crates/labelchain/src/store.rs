@@ -23,7 +23,7 @@ const HEADER: usize = 16 + 4 + 8 + 32;
 
 impl Trained {
     /// The format of model files that this version writes, and the only one it reads.
-    pub const FORMAT: u32 = 3;
+    pub const FORMAT: u32 = 4;
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
@@ -89,9 +89,10 @@ impl Trained {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::LabelNetwork;
+    use crate::data::{Dataset, LabelNetwork, ReadOptions, Table, parse};
     use crate::ensemble::Sampling;
     use crate::experiment::Settings;
+    use crate::prepare::{BagReduction, MedoidStart};
     use crate::seed::Seed;
 
     #[test]
@@ -102,6 +103,31 @@ mod tests {
         check("br-knn", None);
     }
 
+    #[test]
+    fn a_model_of_bags_reads_back_and_every_damage_is_refused() {
+        let bags: String =
+            (0..12).map(|n| format!("'{n},1\\n{},{}',{}\n", n * n, n % 5, n % 2)).collect();
+        let text = format!(
+            "@relation 'b: -C -1'\n@attribute bag relational\n@attribute x numeric\n@attribute y numeric\n\
+             @end bag\n@attribute a {{0,1}}\n@data\n{bags}"
+        );
+        let table =
+            parse("b.arff".as_ref(), text.as_bytes(), &ReadOptions::default()).unwrap().table;
+        let Table::Bags(bags) = &table else { panic!("bags") };
+        let sampling = Sampling { n_members: 1, ..Sampling::default() };
+        let settings = Settings { sampling, decay: Some(1.0), ..Settings::default() };
+        let medoids = BagReduction::Medoids { n: 3, start: MedoidStart::Build, swap: true };
+        for reduction in [BagReduction::Concat, medoids] {
+            let method = "br-nb".parse().unwrap();
+            let trained =
+                Trained::fit_bags(bags, reduction, method, &settings, 1, &|_| ()).unwrap();
+            check_file(&trained, |model| {
+                let rows = model.rows(table.clone(), "b.arff".as_ref())?;
+                model.align(&rows, "b.arff".as_ref()).map(|(rows, _)| rows)
+            });
+        }
+    }
+
     fn check(method: &str, max_features: Option<usize>) {
         let network =
             LabelNetwork { n_rows: 40, n_labels: 3, n_features: 3, ..LabelNetwork::default() };
@@ -109,11 +135,17 @@ mod tests {
         let sampling = Sampling { n_members: 2, ..Sampling::default() };
         let settings = Settings { sampling, decay: Some(1.0), max_features, ..Settings::default() };
         let trained = Trained::fit(&data, method.parse().unwrap(), &settings, 1, &|_| ()).unwrap();
+        check_file(&trained, |_| Ok(data.clone()));
+    }
+
+    /// `rows` are what a model is asked about.
+    fn check_file(trained: &Trained, rows: impl Fn(&Trained) -> Result<Dataset>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("m.labelchain");
         trained.save(&path).unwrap();
         let loaded = Trained::load(&path, u64::MAX).unwrap();
-        assert_eq!(loaded.predict(&data).unwrap().votes, trained.predict(&data).unwrap().votes);
+        let votes = |model: &Trained| model.predict(&rows(model).unwrap()).unwrap().votes;
+        assert_eq!(votes(&loaded), votes(trained));
 
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {
@@ -139,7 +171,7 @@ mod tests {
                 std::fs::write(&path, &forged).unwrap();
                 if let Ok(model) = Trained::load(&path, u64::MAX) {
                     n_read += 1;
-                    let _ = model.predict(&data);
+                    let _ = rows(&model).and_then(|rows| model.predict(&rows));
                 }
             }
         }

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{
-    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse, nearest,
+    Attribute, AttributeKind, Bags, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
+    Table, nearest,
 };
 use crate::ensemble::{BaseModel, Ensemble, Member};
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
 use crate::model::{ChainModel as _, Evidence as _};
 use crate::neighbourhood::Neighbourhood;
-use crate::prepare::{Prepared, Standardizer};
+use crate::prepare::{BagReduction, BagTransform, Prepared, Standardizer};
 use crate::seed::Seed;
 
 /// Everything needed to label rows of the same columns.
@@ -33,6 +34,8 @@ pub struct Trained {
     ensemble: Ensemble<BaseModel>,
     /// The standardized inputs of the training rows, where members look for neighbours.
     train: Option<Matrix>,
+    /// What makes single rows of bags, where it was trained on bags.
+    bags: Option<BagTransform>,
 }
 
 /// What was said about each row.
@@ -80,6 +83,7 @@ impl Trained {
             n_rows: data.n_rows(),
             ensemble: fitted.ensemble,
             train,
+            bags: None,
         })
     }
 
@@ -87,6 +91,39 @@ impl Trained {
     pub(crate) fn within(mut self, max_memory: u64) -> Trained {
         self.settings.max_memory = max_memory;
         self
+    }
+
+    /// Trains one method on bags of instances, made into single rows by what all of them say.
+    pub fn fit_bags(
+        bags: &Bags,
+        reduction: BagReduction,
+        method: Method,
+        settings: &Settings,
+        seed: u64,
+        progress: &dyn Fn(Step),
+    ) -> Result<Trained> {
+        let transform = reduction.fit(bags, Seed::new(seed))?;
+        let rows = transform.apply(bags)?;
+        let trained = Trained::fit(&rows, method, settings, seed, progress)?;
+        Ok(Trained { bags: Some(transform), ..trained })
+    }
+
+    /// What makes single rows of bags; none where it was trained on single rows.
+    pub fn bags(&self) -> Option<&BagTransform> {
+        self.bags.as_ref()
+    }
+
+    /// Single rows, as [`Trained::align`] takes them, of what a file held.
+    pub fn rows(&self, table: Table, path: &Path) -> Result<Dataset> {
+        match (&self.bags, table) {
+            (Some(transform), Table::Bags(bags)) => transform.apply(&bags),
+            (Some(_), Table::Rows(_)) => Err(Error::Columns {
+                path: path.into(),
+                problem: "holds single rows, and the model was trained on bags of instances".into(),
+                remedy: "give it bags, in ARFF with a relational attribute".into(),
+            }),
+            (None, table) => table.into_rows(),
+        }
     }
 
     /// The version of this library that trained it.
@@ -215,6 +252,7 @@ impl Trained {
             && self.standardizer.deviations().len() == n_features
             && self.ensemble.n_labels() == n_labels
             && self.train.as_ref().is_none_or(train_fits)
+            && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
             && self
                 .ensemble
                 .is_sound(n_train, |model| model.is_sound(n_labels, n_features, n_train))

@@ -1,13 +1,15 @@
-//! `labelchain convert`: a data set in another format.
+//! `labelchain convert`: a data set in another format, with fewer rows, labels and features, and with
+//! bags as single rows.
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::{Format, Table, write};
-use labelchain::prepare::one_hot;
+use labelchain::error::Result;
+use labelchain::prepare::Recipe;
 
-use crate::args::{DataFile, not_over};
+use crate::args::{BagArgs, DataFile, not_over};
 use crate::messages::{Failure, remark};
 
 #[derive(Args)]
@@ -19,34 +21,87 @@ pub(crate) struct Convert {
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
+    /// Keep so many rows, drawn without replacement
+    #[arg(long, value_name = "N")]
+    sample_rows: Option<usize>,
+
+    /// Keep the N most frequent labels
+    #[arg(long, value_name = "N")]
+    top_labels: Option<usize>,
+
+    #[command(flatten)]
+    bags: BagArgs,
+
+    /// Keep features that are not 0 in at least N rows: words that N documents have
+    #[arg(long, value_name = "N")]
+    min_document_frequency: Option<usize>,
+
     /// Replace nominal inputs by indicators, one per value, called name=value
     #[arg(long)]
     one_hot: bool,
+
+    /// What --sample-rows and --bags medoids draw: same seed, same rows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         not_over(&[&self.data.path], &self.out)?;
+        let format = Format::of(&self.out)?;
         let reading = self.data.read()?;
         reading.notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
-        let table = match reading.table {
-            Table::Rows(data) if self.one_hot => Table::Rows(one_hot(&data)?),
-            table => table,
+        let recipe = Recipe {
+            sample_rows: self.sample_rows,
+            top_labels: self.top_labels,
+            bags: self.bags.reduction(),
+            min_document_frequency: self.min_document_frequency,
+            one_hot: self.one_hot,
+            seed: self.seed,
         };
+        let table = recipe.apply(self.with_origin(reading.table, &recipe)?)?;
         if let Table::Rows(data) = &table
-            && Format::of(&self.out)? == Format::SvmLight
+            && format == Format::SvmLight
             && data.attributes().iter().any(|attribute| attribute.values().is_some())
         {
             remark(
                 "note: nominal values are written as their numbers; --one-hot makes indicators of them",
             );
         }
-        let written = write(&table, &self.out)?;
-        if std::io::stderr().is_terminal() {
-            let names: Vec<String> =
-                written.iter().map(|path| path.display().to_string()).collect();
-            remark(&format!("wrote {}", names.join(" and ")));
-        }
+        told(&write(&table, &self.out)?);
         Ok(())
+    }
+
+    /// Where the data comes from is told wherever something is done to it.
+    fn with_origin(&self, table: Table, recipe: &Recipe) -> Result<Table> {
+        let binarize = self.data.reading.binarize();
+        let leaves_all = Recipe { seed: Recipe::NOTHING.seed, ..*recipe } == Recipe::NOTHING;
+        if leaves_all && binarize.is_none() {
+            return Ok(table);
+        }
+        let source = self.data.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut steps =
+            vec![format!("made by labelchain {} of {source}", env!("CARGO_PKG_VERSION"))];
+        steps.extend(binarize.map(|threshold| format!("labels relevant where {threshold}")));
+        match table {
+            Table::Rows(mut data) => {
+                steps.iter().for_each(|step| data.remember(step));
+                Ok(Table::Rows(data))
+            }
+            Table::Bags(bags) => {
+                let mut rows = bags.rows().clone();
+                steps.iter().for_each(|step| rows.remember(step));
+                Ok(Table::Bags(bags.with_rows(rows)?))
+            }
+        }
+    }
+}
+
+/// On a terminal, tells which files were written.
+pub(crate) fn told(written: &[PathBuf]) {
+    if std::io::stderr().is_terminal() {
+        let names: Vec<String> =
+            written.iter().map(|path| Path::display(path).to_string()).collect();
+        remark(&format!("wrote {}", names.join(" and ")));
     }
 }

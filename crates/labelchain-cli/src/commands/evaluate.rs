@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use labelchain::data::split::{Folds, folds};
 use labelchain::data::stratify::{Balance, equal_shares, stratify};
-use labelchain::data::{Dataset, save};
-use labelchain::error::Result;
-use labelchain::experiment::{Evaluation, Method, evaluate};
+use labelchain::data::{Dataset, Table, save};
+use labelchain::error::{Error, Result};
+use labelchain::experiment::{Evaluation, Method, evaluate, evaluate_bags};
 use labelchain::loss::{Criterion, Losses};
 use labelchain::seed::Seed;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DataFile, MethodArgs, Stratify, not_over};
+use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, not_over};
 use crate::messages::{Failure, print};
 use crate::progress::Progress;
 
@@ -42,6 +42,9 @@ pub(crate) struct Evaluate {
     stratify: Stratify,
 
     #[command(flatten)]
+    bags: BagArgs,
+
+    #[command(flatten)]
     settings: MethodArgs,
 
     /// Also write every answer: fold, row, method, then 0 or 1 for each label
@@ -58,7 +61,8 @@ impl Evaluate {
         self.data.reading.keep_every_row()?;
         self.settings.check(&self.method)?;
         self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
-        let data = self.data.read()?.into_rows()?;
+        let table = self.data.read()?.table;
+        let data = table.rows();
         let seed = Seed::new(self.settings.seed);
         let folds = match self.stratify {
             Stratify::None => folds(data.n_rows(), self.folds, seed)?,
@@ -69,17 +73,25 @@ impl Evaluate {
             }
         };
         let progress = Progress::new("fold", self.folds);
-        let settings = self.settings.settings(&data, &self.data.reading)?;
-        let evaluations =
-            evaluate(&data, &self.method, &settings, &folds, seed, &|step| progress.show(step))?;
+        let settings = self.settings.settings(data, &self.data.reading)?;
+        let (methods, show) = (&self.method[..], |step| progress.show(step));
+        let evaluations = match (&table, self.bags.reduction()) {
+            (Table::Rows(rows), _) => evaluate(rows, methods, &settings, &folds, seed, &show)?,
+            (Table::Bags(bags), Some(reduction)) => {
+                evaluate_bags(bags, reduction, methods, &settings, &folds, seed, &show)?
+            }
+            (Table::Bags(_), None) => {
+                return Err(Error::NotRows { name: data.name().into() }.into());
+            }
+        };
         progress.end();
         if let Some(path) = &self.predictions {
-            save_predictions(path, &data, &folds, &evaluations)?;
+            save_predictions(path, data, &folds, &evaluations)?;
         }
         print(&if self.json {
-            self.json(&data, &evaluations)
+            self.json(data, &evaluations)
         } else {
-            text(&data, self, &evaluations)
+            text(data, self, &evaluations)
         })
     }
 

@@ -2,10 +2,12 @@
 
 mod compare;
 mod convert;
+mod datasets;
 mod demo;
 mod describe;
 mod evaluate;
 mod explain;
+mod generate;
 mod predict;
 mod score;
 mod show;
@@ -15,10 +17,12 @@ mod train;
 
 pub(crate) use compare::Compare;
 pub(crate) use convert::Convert;
+pub(crate) use datasets::Datasets;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
 pub(crate) use evaluate::Evaluate;
 pub(crate) use explain::Explain;
+pub(crate) use generate::Generate;
 pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;

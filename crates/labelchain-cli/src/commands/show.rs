@@ -11,7 +11,7 @@ use labelchain::experiment::StrategyName;
 use labelchain::model::{Likelihood, Ties};
 use labelchain::neighbourhood::Metric;
 use labelchain::ordering::OrderDistance;
-use labelchain::prepare::LabelView;
+use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
 
@@ -103,6 +103,7 @@ fn json(model: &Trained) -> Value {
             "mean": model.standardizer().means(),
             "deviation": model.standardizer().deviations(),
         },
+        "medoids": model.bags().map(BagTransform::medoids),
         "decay": model.decay(),
         "neighbours": model.neighbours(),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
@@ -185,6 +186,7 @@ fn text(model: &Trained) -> String {
     let lines = [
         ("trained on", format!("{} rows", model.n_rows())),
         ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
+        ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
         ("labels", named(model, 0..model.label_names().len())),
         ("members", settings.sampling.n_members.to_string()),
         ("rows of a member", format!("{} of all", settings.sampling.sample)),

@@ -4,10 +4,12 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use labelchain::data::Table;
+use labelchain::error::Error;
 use labelchain::experiment::Method;
 use labelchain::trained::Trained;
 
-use crate::args::{DataFile, MethodArgs, not_over, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, not_over, notes};
 use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
@@ -26,6 +28,9 @@ pub(crate) struct Train {
     out: PathBuf,
 
     #[command(flatten)]
+    bags: BagArgs,
+
+    #[command(flatten)]
     settings: MethodArgs,
 }
 
@@ -36,12 +41,20 @@ impl Train {
         self.settings.check(&[self.method])?;
         let reading = self.data.read()?;
         notes(&reading.notes);
-        let data = reading.into_rows()?;
-        let settings = self.settings.settings(&data, &self.data.reading)?;
+        let table = reading.table;
+        let settings = self.settings.settings(table.rows(), &self.data.reading)?;
         let progress = Progress::spinner("training");
         let show = |step| progress.show(step);
-        let trained = Trained::fit(&data, self.method, &settings, self.settings.seed, &show);
+        let (method, seed) = (self.method, self.settings.seed);
+        let trained = match (&table, self.bags.reduction()) {
+            (Table::Bags(bags), Some(reduction)) => {
+                Trained::fit_bags(bags, reduction, method, &settings, seed, &show)
+            }
+            (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),
+            (Table::Rows(rows), _) => Trained::fit(rows, method, &settings, seed, &show),
+        };
         progress.end();
+        let data = table.rows();
         let trained = trained?;
         trained.save(&self.out)?;
         if std::io::stderr().is_terminal() {

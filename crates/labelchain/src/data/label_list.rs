@@ -375,11 +375,14 @@ impl LabelList {
         })
     }
 
-    /// The text of a Mulan label file with these names.
-    pub fn text(names: &[String]) -> String {
-        let mut text = String::from(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<labels xmlns=\"http://mulan.sourceforge.net/labels\">\n",
-        );
+    /// The text of a Mulan label file with these names, and remarks as comments.
+    pub fn text(names: &[String], remarks: &[String]) -> String {
+        let mut text = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n");
+        for remark in remarks {
+            // Two hyphens would end the comment.
+            text += &format!("<!-- {} -->\n", remark.replace("--", "- -"));
+        }
+        text += "<labels xmlns=\"http://mulan.sourceforge.net/labels\">\n";
         for name in names {
             // Line ends and tabs in an attribute would be read back as blanks.
             let escaped = quick_xml::escape::escape(name.as_str())
@@ -451,7 +454,7 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let written = ["plain", "Swainson's Thrush", "a<b>&\"c\"", "é\n\tx"].map(String::from);
-        assert_eq!(names(&LabelList::text(&written)), written);
+        assert_eq!(names(&LabelList::text(&written, &["made with --care".into()])), written);
     }
 
     #[test]

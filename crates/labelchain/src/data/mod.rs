@@ -31,14 +31,14 @@ pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
 pub use describe::Description;
 pub use file::{Format, save, stem};
-pub use generate::LabelNetwork;
+pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes};
 pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
 pub use read::{MissingLabels, ReadOptions, Reading, Table, parse, read};
 pub use relevance::Threshold;
-pub use write::write;
+pub use write::{write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
 pub(crate) use file::open;
@@ -56,6 +56,7 @@ pub struct Dataset {
     label_names: Vec<String>,
     labels: LabelMatrix,
     weights: Option<Vec<f64>>,
+    history: Vec<String>,
 }
 
 /// Something a user should know about a data set, found while reading or describing it.
@@ -80,7 +81,8 @@ impl Dataset {
         Error::unless_same("columns of the label table", label_names.len(), labels.n_labels())?;
         Error::unless_same("rows of the label table", features.n_rows(), labels.n_rows())?;
         let name = name.into();
-        Ok(Dataset { name, attributes, features, label_names, labels, weights: None })
+        let (weights, history) = (None, vec![]);
+        Ok(Dataset { name, attributes, features, label_names, labels, weights, history })
     }
 
     /// The file's name without directory and endings.
@@ -151,6 +153,7 @@ impl Dataset {
             name: self.name.clone(),
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
+            history: self.history.clone(),
         }
     }
 
@@ -164,7 +167,25 @@ impl Dataset {
     pub fn with_features(&self, attributes: Vec<Attribute>, features: Matrix) -> Result<Dataset> {
         let names = self.label_names.clone();
         let data = Dataset::new(&self.name, attributes, features, names, self.labels.clone())?;
-        Ok(Dataset { weights: self.weights.clone(), ..data })
+        Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
+    }
+
+    /// The same rows with other labels; they must fit.
+    pub fn with_labels(&self, names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
+        Error::unless_same("columns of the label table", names.len(), labels.n_labels())?;
+        Error::unless_same("rows of the label table", self.n_rows(), labels.n_rows())?;
+        Ok(Dataset { label_names: names, labels, ..self.clone() })
+    }
+
+    /// What was done to the data before it became this, one sentence a step. Writers put it at the
+    /// head of the file; readers do not look for it there.
+    pub fn history(&self) -> &[String] {
+        &self.history
+    }
+
+    /// Adds a step to the history, on one line.
+    pub fn remember(&mut self, step: &str) {
+        self.history.push(step.replace(char::is_control, " "));
     }
 
     /// Bytes of cells and labels held.

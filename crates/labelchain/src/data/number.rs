@@ -1,5 +1,7 @@
 //! Decimal numbers, read exactly and fast, and written so that they read back to the bit.
 
+use std::io::Write as _;
+
 /// The number that `bytes` begin with, and its length; `None` where the quick way is not exact
 /// or there is no number.
 ///
@@ -105,12 +107,47 @@ pub(crate) fn parse(token: &[u8]) -> Option<f64> {
     }
 }
 
-/// The shortest text that reads back to the same bits.
-pub(crate) fn text(value: f64) -> String {
-    let text = format!("{value:?}");
-    match text.strip_suffix(".0") {
-        Some(whole) => whole.into(),
-        None => text,
+/// Appends the shortest text that reads back to the same bits.
+///
+/// A whole number of ten-thousandths of at most 15 digits is its own shortest text, because no two
+/// such numbers are the same in double precision; those digits are written at once.
+pub(crate) fn push(value: f64, out: &mut Vec<u8>) {
+    let parts = (value * 1e4).round();
+    if parts.abs() < 1e15 && parts / 1e4 == value && (value != 0.0 || value.is_sign_positive()) {
+        return push_parts(parts as i64, out);
+    }
+    let start = out.len();
+    // Writing to memory does not fail.
+    let _ = write!(out, "{value:?}");
+    if out[start..].ends_with(b".0") {
+        out.truncate(out.len() - 2);
+    }
+}
+
+/// A number of ten-thousandths, without zeros at the end.
+fn push_parts(parts: i64, out: &mut Vec<u8>) {
+    if parts < 0 {
+        out.push(b'-');
+    }
+    let (whole, mut fraction) = (parts.unsigned_abs() / 10_000, parts.unsigned_abs() % 10_000);
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = whole;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+    if fraction > 0 {
+        out.push(b'.');
+        while fraction > 0 {
+            out.push(b'0' + (fraction / 1000) as u8);
+            fraction = fraction % 1000 * 10;
+        }
     }
 }
 
@@ -118,6 +155,28 @@ pub(crate) fn text(value: f64) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn text(value: f64) -> String {
+        let mut out = Vec::new();
+        push(value, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_written_short() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.5, "1.5"),
+            (-0.0401, "-0.0401"),
+            (100.0, "100"),
+            (1e-5, "1e-5"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e300, "1e300"),
+        ] {
+            assert_eq!(text(value), expected);
+        }
+    }
 
     #[test]
     fn the_spellings_of_data_files_are_numbers() {
@@ -157,6 +216,13 @@ mod tests {
             let value = f64::from_bits(bits);
             let read = parse(text(value).as_bytes()).unwrap();
             prop_assert!(read.to_bits() == bits || (read.is_nan() && value.is_nan()));
+        }
+
+        #[test]
+        fn the_quick_text_is_the_shortest(parts in -1_000_000_000_000_000i64..1_000_000_000_000_000, digits in 0u32..12) {
+            let value = parts as f64 / 10f64.powi(digits as i32);
+            let shortest = format!("{value:?}");
+            prop_assert_eq!(text(value), shortest.strip_suffix(".0").unwrap_or(&shortest));
         }
     }
 }

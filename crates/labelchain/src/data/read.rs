@@ -137,7 +137,22 @@ pub fn parse(path: &Path, text: &[u8], options: &ReadOptions) -> Result<Reading>
 impl Reading {
     /// The single rows, or an error that says how to make them from bags.
     pub fn into_rows(self) -> Result<Dataset> {
-        match self.table {
+        self.table.into_rows()
+    }
+}
+
+impl Table {
+    /// The rows; of bags, what is said of each as a whole.
+    pub fn rows(&self) -> &Dataset {
+        match self {
+            Table::Rows(data) => data,
+            Table::Bags(bags) => bags.rows(),
+        }
+    }
+
+    /// The single rows, or an error that says how to make them from bags.
+    pub fn into_rows(self) -> Result<Dataset> {
+        match self {
             Table::Rows(data) => Ok(data),
             Table::Bags(bags) => Err(Error::NotRows { name: bags.rows().name().into() }),
         }

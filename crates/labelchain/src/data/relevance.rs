@@ -1,5 +1,6 @@
 //! What makes a label relevant: 0 and 1 in their many spellings, or a threshold.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::number;
@@ -50,7 +51,24 @@ impl FromStr for Threshold {
     }
 }
 
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.comparison {
+            Comparison::Greater => ">",
+            Comparison::AtLeast => ">=",
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+        };
+        write!(f, "{sign}{}", self.value)
+    }
+}
+
 impl Threshold {
+    /// `>0`.
+    pub const ABOVE_ZERO: Threshold = Threshold { comparison: Comparison::Greater, value: 0.0 };
+
     fn holds(&self, number: f64) -> bool {
         match self.comparison {
             Comparison::Greater => number > self.value,

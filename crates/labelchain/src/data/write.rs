@@ -1,9 +1,13 @@
-//! Writing: one function for all formats.
+//! Writing: one function for all formats, and one for rows that are made as they are written.
 
+use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::label_list::{LabelList, xml_beside};
-use super::{Format, Table, arff, csv, file, svmlight};
+use super::{Dataset, Format, Table, arff, csv, file, svmlight};
 use crate::error::{Error, Result};
 
 /// Writes a data file in the format that its name promises, and beside it the Mulan label list
@@ -11,53 +15,190 @@ use crate::error::{Error, Result};
 ///
 /// Returns the files written.
 pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
-    let data = match (table, Format::of(path)?) {
+    let format = Format::of(path)?;
+    let data = match (table, format) {
         (Table::Rows(data), _) => data,
         (Table::Bags(bags), Format::Arff) => bags.rows(),
         (Table::Bags(_), _) => {
             return Err(Error::CannotWrite {
                 path: path.into(),
                 what: "only ARFF can hold multi-instance data".into(),
-                remedy: "write to a file that ends in .arff",
+                remedy: "write to a file that ends in .arff, or make single rows of the bags with --bags",
             });
         }
     };
-    let format = Format::of(path)?;
-    let xml = xml_beside(path);
-    let list_stands = match LabelList::read(&xml) {
-        Ok(list) if list.names().eq(data.label_names()) => true,
-        Ok(_) => {
-            return Err(Error::CannotWrite {
-                path: xml,
-                what: "exists and names other labels, so the data beside it would be misread"
-                    .into(),
-                remedy: "write under another name, or remove it",
-            });
-        }
-        Err(_) if xml.exists() => {
-            return Err(Error::CannotWrite {
-                path: xml,
-                what: "exists and is not a label list, so the data beside it could not be read"
-                    .into(),
-                remedy: "write under another name, or remove it",
-            });
-        }
-        Err(_) => false,
-    };
+    let list = list_to_write(data, path, format)?;
     file::save(path, |out| match (table, format) {
         (Table::Bags(bags), _) => arff::write_bags(bags, out),
-        (_, Format::Csv) => csv::write(data, b',', out),
-        (_, Format::Tsv) => csv::write(data, b'\t', out),
-        (_, Format::SvmLight) => svmlight::write(data, out),
         #[cfg(feature = "parquet")]
         (_, Format::Parquet) => super::parquet::write(data, out),
-        #[cfg(not(feature = "parquet"))]
-        (_, Format::Parquet) => Err(std::io::ErrorKind::Unsupported.into()),
-        _ => arff::write(data, out),
+        _ => {
+            write_header(data, format, out)?;
+            write_rows(data, format, true, out)
+        }
     })?;
-    if list_stands || format == Format::Parquet {
-        return Ok(vec![path.into()]);
+    save_list(data, path, list)
+}
+
+/// Writes `n_rows` rows that `rows` makes when asked for, without ever holding all of them: a block
+/// at a time on each thread. Text formats only.
+///
+/// Returns the files written.
+pub fn write_in_blocks(
+    n_rows: usize,
+    rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
+    path: &Path,
+) -> Result<Vec<PathBuf>> {
+    const BLOCK: usize = 1024;
+    let format = Format::of(path)?;
+    if format == Format::Parquet {
+        return Err(Error::CannotWrite {
+            path: path.into(),
+            what: "Parquet is not written block by block".into(),
+            remedy: "write .csv, .arff or .svm, and convert it if it fits in memory",
+        });
     }
-    file::save(&xml, |out| out.write_all(LabelList::text(data.label_names()).as_bytes()))?;
+    let none = rows(0..0)?;
+    let list = list_to_write(&none, path, format)?;
+    let text = |start: usize| -> Result<Vec<u8>> {
+        let block = rows(start..n_rows.min(start + BLOCK))?;
+        let mut text = Vec::new();
+        write_rows(&block, format, start == 0, &mut text)
+            .map_err(|error| Error::io(path, error))?;
+        Ok(text)
+    };
+    let mut refused = None;
+    let saved = file::save(path, |out| {
+        write_header(&none, format, out)?;
+        let starts: Vec<usize> = (0..n_rows).step_by(BLOCK).collect();
+        for round in starts.chunks(4 * rayon::current_num_threads()) {
+            let texts: Result<Vec<Vec<u8>>> = round.par_iter().map(|&start| text(start)).collect();
+            let texts = texts.map_err(|error| {
+                refused = Some(error);
+                io::ErrorKind::Other
+            })?;
+            texts.iter().try_for_each(|text| out.write_all(text))?;
+        }
+        Ok(())
+    });
+    refused.map_or(saved, Err)?;
+    save_list(&none, path, list)
+}
+
+fn write_header(data: &Dataset, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Arff => arff::write_header(data, out),
+        Format::Csv => csv::write_header(data, b',', out),
+        Format::Tsv => csv::write_header(data, b'\t', out),
+        Format::SvmLight => svmlight::write_header(data, out),
+        Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+fn write_rows(
+    data: &Dataset,
+    format: Format,
+    are_first: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Arff => arff::write_rows(data, out),
+        Format::Csv => csv::write_rows(data, b',', out),
+        Format::Tsv => csv::write_rows(data, b'\t', out),
+        Format::SvmLight => svmlight::write_rows(data, are_first, out),
+        Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Where the label list is to be written; none if the file needs none or one with the same labels
+/// stands there. Refused where what stands there would make the data unreadable.
+fn list_to_write(data: &Dataset, path: &Path, format: Format) -> Result<Option<PathBuf>> {
+    let xml = xml_beside(path);
+    match LabelList::read(&xml) {
+        Ok(list) if list.names().eq(data.label_names()) => Ok(None),
+        Ok(_) => Err(Error::CannotWrite {
+            path: xml,
+            what: "exists and names other labels, so the data beside it would be misread".into(),
+            remedy: "write under another name, or remove it",
+        }),
+        Err(_) if xml.exists() => Err(Error::CannotWrite {
+            path: xml,
+            what: "exists and is not a label list, so the data beside it could not be read".into(),
+            remedy: "write under another name, or remove it",
+        }),
+        Err(_) => Ok((format != Format::Parquet).then_some(xml)),
+    }
+}
+
+fn save_list(data: &Dataset, path: &Path, xml: Option<PathBuf>) -> Result<Vec<PathBuf>> {
+    let Some(xml) = xml else { return Ok(vec![path.into()]) };
+    let text = LabelList::text(data.label_names(), data.history());
+    file::save(&xml, |out| out.write_all(text.as_bytes()))?;
     Ok(vec![path.into(), xml])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{LabelNetwork, Matrix, ReadOptions, read};
+    use crate::seed::Seed;
+
+    #[test]
+    fn rows_written_as_they_are_made_are_those_written_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        // More than two blocks, and not a whole number of them.
+        let network = LabelNetwork { n_rows: 2500, decimals: Some(4), ..LabelNetwork::default() };
+        let drawn = network.draw("made", Seed::new(1)).unwrap();
+        let all = network.generate("made", Seed::new(1)).unwrap();
+        for ending in ["csv", "tsv", "arff", "svm", "arff.gz"] {
+            let made = place.path().join(format!("made.{ending}"));
+            let whole = place.path().join(format!("{}/made.{ending}", ending.replace('.', "-")));
+            std::fs::create_dir(whole.parent().unwrap()).unwrap();
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            let written =
+                threads.install(|| write_in_blocks(2500, |span| drawn.rows(span), &made).unwrap());
+            // The first one writes the label list that serves them all.
+            assert_eq!(written.len(), if ending == "csv" { 2 } else { 1 });
+            write(&Table::Rows(all.clone()), &whole).unwrap();
+            // Compressed bytes depend on the pieces they come in, which are not the same here.
+            let bytes = |path: &Path| std::fs::read(path).unwrap();
+            assert!(ending == "arff.gz" || bytes(&made) == bytes(&whole), "{ending}");
+            let back = read(&made, &ReadOptions::default()).unwrap().into_rows().unwrap();
+            assert_eq!(back.labels(), all.labels(), "{ending}");
+            if let Matrix::Dense(_) = back.features() {
+                assert_eq!(back.features(), all.features(), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_no_file() {
+        let place = tempfile::tempdir().unwrap();
+        let drawn = LabelNetwork::default().draw("x", Seed::new(1)).unwrap();
+        let rows = |span: Range<usize>| match span.start {
+            0 => drawn.rows(span),
+            _ => Err(Error::Setting { name: "x", value: "y".into(), accepted: "z" }),
+        };
+        let error = write_in_blocks(5000, rows, &place.path().join("x.csv")).unwrap_err();
+        assert!(matches!(error, Error::Setting { .. }));
+        let error = write_in_blocks(1, |span| drawn.rows(span), &place.path().join("x.parquet"));
+        assert!(matches!(error, Err(Error::CannotWrite { .. })));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_was_done_stands_at_the_head_and_does_not_disturb_readers() {
+        let place = tempfile::tempdir().unwrap();
+        let mut data = LabelNetwork::default().generate("x", Seed::new(1)).unwrap();
+        data.remember("made with\n--care");
+        for (ending, head) in [("arff", "% made with --care\n"), ("svm", "# made with --care\n")] {
+            let path = place.path().join(format!("x.{ending}"));
+            write(&Table::Rows(data.clone()), &path).unwrap();
+            assert!(std::fs::read_to_string(&path).unwrap().starts_with(head));
+            let back = read(&path, &ReadOptions::default()).unwrap().into_rows().unwrap();
+            assert_eq!(back.labels(), data.labels());
+        }
+        let list = std::fs::read_to_string(place.path().join("x.xml")).unwrap();
+        assert!(list.contains("<!-- made with - -care -->\n"), "{list}");
+    }
 }

@@ -4,11 +4,11 @@ use super::cost::{Clock, Cost};
 use super::fit::{Fitted, Step, fit};
 use super::method::{Method, Settings};
 use crate::data::split::Folds;
-use crate::data::{Dataset, LabelMatrix};
+use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::error::Result;
 use crate::loss::{Losses, Undefined};
 use crate::neighbourhood::Neighbourhood;
-use crate::prepare::Prepared;
+use crate::prepare::{BagReduction, Prepared};
 use crate::seed::Seed;
 
 /// What one method did in all folds.
@@ -43,6 +43,39 @@ pub fn evaluate(
     seed: Seed,
     progress: &dyn Fn(Step),
 ) -> Result<Vec<Evaluation>> {
+    let cut = |train: &[usize], test: &[usize], _| Ok((data.select(train), data.select(test)));
+    cross_validate(data, cut, methods, settings, folds, seed, progress)
+}
+
+/// The same for bags of instances, which become single rows in each fold anew, by what its training
+/// rows alone say.
+pub fn evaluate_bags(
+    bags: &Bags,
+    reduction: BagReduction,
+    methods: &[Method],
+    settings: &Settings,
+    folds: &Folds,
+    seed: Seed,
+    progress: &dyn Fn(Step),
+) -> Result<Vec<Evaluation>> {
+    let cut = |train: &[usize], test: &[usize], seed: Seed| {
+        let train = bags.select(train);
+        let transform = reduction.fit(&train, seed)?;
+        Ok((transform.apply(&train)?, transform.apply(&bags.select(test))?))
+    };
+    cross_validate(bags.rows(), cut, methods, settings, folds, seed, progress)
+}
+
+/// `cut` makes the training and the test rows of a fold.
+fn cross_validate(
+    data: &Dataset,
+    cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
+    methods: &[Method],
+    settings: &Settings,
+    folds: &Folds,
+    seed: Seed,
+    progress: &dyn Fn(Step),
+) -> Result<Vec<Evaluation>> {
     let mut evaluations: Vec<Evaluation> = methods
         .iter()
         .map(|&method| Evaluation {
@@ -54,7 +87,9 @@ pub fn evaluate(
         })
         .collect();
     for at in 0..folds.n_folds() {
-        let fold = Fold::new(data, folds, at, seed, settings.max_memory)?;
+        let (seed, test_rows) = (seed.child("fold", at), folds.test_rows(at));
+        let (train, test) = cut(&folds.train_rows(at), &test_rows, seed)?;
+        let fold = Fold::new(train, &test, seed, settings.max_memory)?;
         for (evaluation, tested) in
             evaluations.iter_mut().zip(fold.test(methods, settings, progress))
         {
@@ -62,7 +97,7 @@ pub fn evaluate(
             evaluation.train += tested.train;
             evaluation.predict += tested.predict;
             evaluation.by_fold.push(tested.losses);
-            for (at, &row) in fold.test_rows.iter().enumerate() {
+            for (at, &row) in test_rows.iter().enumerate() {
                 for label in tested.answers.relevant(at) {
                     evaluation.answers.set(row, label, true);
                 }
@@ -78,7 +113,6 @@ pub(crate) struct Fold {
     train: Dataset,
     prepared: Prepared,
     test: Dataset,
-    test_rows: Vec<usize>,
     seed: Seed,
     cost: Cost,
 }
@@ -96,20 +130,11 @@ pub(crate) struct Tested {
 
 impl Fold {
     /// Prepares the training rows of a fold, and its own rows in the same way.
-    pub(crate) fn new(
-        data: &Dataset,
-        folds: &Folds,
-        at: usize,
-        seed: Seed,
-        max_memory: u64,
-    ) -> Result<Fold> {
+    pub(crate) fn new(train: Dataset, test: &Dataset, seed: Seed, max_memory: u64) -> Result<Fold> {
         let clock = Clock::start();
-        let train = data.select(&folds.train_rows(at));
         let prepared = Prepared::new(&train)?.within(max_memory);
-        let test_rows = folds.test_rows(at);
-        let test = prepared.standardizer().apply(&data.select(&test_rows))?;
-        let seed = seed.child("fold", at);
-        Ok(Fold { train, prepared, test, test_rows, seed, cost: clock.cost() })
+        let test = prepared.standardizer().apply(test)?;
+        Ok(Fold { train, prepared, test, seed, cost: clock.cost() })
     }
 
     /// Tests methods one after the other; one that fails leaves the others as they are.

@@ -7,7 +7,7 @@ mod method;
 mod results;
 
 pub use cost::Cost;
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate, evaluate_bags};
 pub use fit::Step;
 pub use method::{BaseName, Method, Settings, StrategyName};
 pub use results::{Measurement, Results};

@@ -25,23 +25,30 @@
 //! # Ok::<(), labelchain::error::Error>(())
 //! ```
 
+mod bags;
 mod columns;
 mod contingency;
 mod discretize;
 mod entropy;
+mod hausdorff;
+mod medoids;
 mod one_hot;
 mod prepared;
+mod recipe;
 mod select;
 mod standardize;
 mod undersample;
 
+pub use bags::{BagReduction, BagTransform};
 pub use columns::{Columns, Spread, Tally};
 pub(crate) use columns::{sort_cells, stored_cells};
 pub(crate) use discretize::bin;
 pub use discretize::{Bins, Encoding, mdl_cuts};
 pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
+pub use medoids::MedoidStart;
 pub use one_hot::one_hot;
 pub use prepared::{LabelView, Preparation, Prepared};
+pub use recipe::Recipe;
 pub use select::Cfs;
 pub use standardize::Standardizer;
 pub use undersample::Undersampling;

@@ -15,6 +15,7 @@ use crate::data::split::Folds;
 use crate::data::{Dataset, ReadOptions, read};
 use crate::error::Result;
 use crate::experiment::{Fold, Method, Settings};
+use crate::seed::Seed;
 
 /// A fold of a set, with the methods to test in it: they share members, so they belong together.
 pub(super) struct Unit {
@@ -36,6 +37,14 @@ struct Loaded {
     folds: Folds,
     /// Of each method.
     settings: Vec<Settings>,
+}
+
+impl Loaded {
+    fn fold(&self, at: usize, seed: Seed, max_memory: u64) -> Result<Fold> {
+        let train = self.data.select(&self.folds.train_rows(at));
+        let test = self.data.select(&self.folds.test_rows(at));
+        Fold::new(train, &test, seed.child("fold", at), max_memory)
+    }
 }
 
 /// What the workers share.
@@ -100,8 +109,7 @@ impl Work {
         let watching = self.watch.start();
         let ready = self.load(unit.set).and_then(|loaded| {
             let seed = self.protocol.seed();
-            let fold =
-                caught(|| Fold::new(&loaded.data, &loaded.folds, unit.fold, seed, u64::MAX))?;
+            let fold = caught(|| loaded.fold(unit.fold, seed, self.max_memory))?;
             Ok((loaded, fold))
         });
         match ready {

@@ -10,7 +10,7 @@ mod rows;
 mod scan;
 mod write;
 
-pub(crate) use write::{write, write_bags};
+pub(crate) use write::{write_bags, write_header, write_rows};
 
 use std::io::Read;
 use std::path::Path;

@@ -4,15 +4,17 @@ use std::io::{self, Write};
 
 use crate::data::{Attribute, AttributeKind, Bags, Dataset, Matrix, number};
 
-/// Writes a data set so that reading it gives the same one, to the bit.
-pub(crate) fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+/// Writes everything up to the rows. Rows behind it read as the same data set, to the bit.
+pub(crate) fn write_header(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     declare_relation(data, out)?;
     data.attributes().iter().try_for_each(|attribute| declare(attribute, out))?;
-    declare_labels(data, out)?;
-    for row in 0..data.n_rows() {
-        write_row(data, row, None, out)?;
-    }
-    Ok(())
+    declare_labels(data, out)
+}
+
+/// Writes the rows.
+pub(crate) fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    (0..data.n_rows()).try_for_each(|row| write_row(data, row, None, &mut line, out))
 }
 
 /// Writes multi-instance data: each bag's instances as one quoted cell.
@@ -24,22 +26,24 @@ pub(crate) fn write_bags(bags: &Bags, out: &mut dyn Write) -> io::Result<()> {
     bags.attributes().iter().try_for_each(|attribute| declare(attribute, out))?;
     writeln!(out, "@end {}", quoted(bags.name()))?;
     declare_labels(data, out)?;
+    let (mut instances, mut line) = (Vec::new(), Vec::new());
     for row in 0..data.n_rows() {
-        let instances: Vec<String> = bags
-            .instances_of(row)
-            .map(|instance| {
-                let cells: Vec<String> = (0..bags.attributes().len())
-                    .map(|at| cell(&bags.attributes()[at], bags.instances().get(instance, at)))
-                    .collect();
-                cells.join(",")
-            })
-            .collect();
-        write_row(data, row, Some(&instances.join("\n")), out)?;
+        instances.clear();
+        for instance in bags.instances_of(row) {
+            if !instances.is_empty() {
+                instances.push(b'\n');
+            }
+            let cells = (0..bags.attributes().len()).map(|at| bags.instances().get(instance, at));
+            push_cells(bags.attributes(), cells, &mut instances);
+        }
+        let bag = String::from_utf8_lossy(&instances);
+        write_row(data, row, Some(&bag), &mut line, out)?;
     }
     Ok(())
 }
 
 fn declare_relation(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+    data.history().iter().try_for_each(|step| writeln!(out, "% {step}"))?;
     let relation = format!("{}: -C -{}", data.name(), data.n_labels());
     writeln!(out, "@relation {}\n", quoted(&relation))
 }
@@ -62,41 +66,82 @@ fn declare_labels(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n@data")
 }
 
-fn write_row(data: &Dataset, row: usize, bag: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes one row; `line` is kept to be filled again.
+fn write_row(
+    data: &Dataset,
+    row: usize,
+    bag: Option<&str>,
+    line: &mut Vec<u8>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let attributes = data.attributes();
-    let mut cells: Vec<String> = Vec::new();
+    line.clear();
     match data.features() {
         // A sparse row would not say how many instances an empty bag has.
         Matrix::Sparse(_) if bag.is_none() => {
+            line.push(b'{');
             for (column, value) in data.features().entries(row) {
-                cells.push(format!("{column} {}", cell(&attributes[column], value)));
+                push_index(column, line);
+                push_cell(&attributes[column], value, line);
             }
-            let labels = data.labels().relevant(row);
-            cells.extend(labels.map(|label| format!("{} 1", attributes.len() + label.0)));
-            write!(out, "{{{}}}", cells.join(","))?;
+            for label in data.labels().relevant(row) {
+                push_index(attributes.len() + label.0, line);
+                line.push(b'1');
+            }
+            line.push(b'}');
         }
         features => {
-            let inputs = attributes.iter().enumerate();
-            cells.extend(inputs.map(|(at, attribute)| cell(attribute, features.get(row, at))));
-            cells.extend(bag.map(always_quoted));
-            let labels = data.labels();
-            cells.extend(labels.ids().map(|label| u8::from(labels.get(row, label)).to_string()));
-            write!(out, "{}", cells.join(","))?;
+            push_cells(attributes, (0..attributes.len()).map(|at| features.get(row, at)), line);
+            if let Some(bag) = bag {
+                separate(line);
+                line.extend(always_quoted(bag).bytes());
+            }
+            for label in data.labels().ids() {
+                separate(line);
+                line.push(b'0' + u8::from(data.labels().get(row, label)));
+            }
         }
     }
-    match data.weights() {
-        Some(weights) => writeln!(out, ",{{{}}}", number::text(weights[row])),
-        None => writeln!(out),
+    if let Some(weights) = data.weights() {
+        line.extend(b",{");
+        number::push(weights[row], line);
+        line.push(b'}');
+    }
+    line.push(b'\n');
+    out.write_all(line)
+}
+
+fn separate(line: &mut Vec<u8>) {
+    if !line.is_empty() {
+        line.push(b',');
     }
 }
 
-fn cell(attribute: &Attribute, value: f64) -> String {
-    match (&attribute.kind, value.is_nan()) {
-        (_, true) => "?".into(),
-        (AttributeKind::Numeric, _) => number::text(value),
-        (AttributeKind::Nominal(values), _) => {
-            values.get(value as usize).map_or_else(|| "?".into(), |value| quoted(value))
+fn push_index(column: usize, line: &mut Vec<u8>) {
+    if line.len() > 1 {
+        line.push(b',');
+    }
+    number::push(column as f64, line);
+    line.push(b' ');
+}
+
+fn push_cells(attributes: &[Attribute], cells: impl Iterator<Item = f64>, line: &mut Vec<u8>) {
+    for (at, (attribute, value)) in attributes.iter().zip(cells).enumerate() {
+        if at > 0 {
+            line.push(b',');
         }
+        push_cell(attribute, value, line);
+    }
+}
+
+fn push_cell(attribute: &Attribute, value: f64, line: &mut Vec<u8>) {
+    match (&attribute.kind, value.is_nan()) {
+        (_, true) => line.push(b'?'),
+        (AttributeKind::Numeric, _) => number::push(value, line),
+        (AttributeKind::Nominal(values), _) => match values.get(value as usize) {
+            Some(value) => line.extend(quoted(value).bytes()),
+            None => line.push(b'?'),
+        },
     }
 }
 

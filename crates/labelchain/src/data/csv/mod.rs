@@ -502,19 +502,38 @@ impl Values {
     }
 }
 
-/// Writes a data set: inputs, then labels as 0 and 1, in columns.
-pub(crate) fn write(data: &Dataset, separator: u8, out: &mut dyn Write) -> std::io::Result<()> {
+/// Writes the names of the columns: inputs, then labels.
+pub(crate) fn write_header(
+    data: &Dataset,
+    separator: u8,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
     let inputs = data.attributes().iter().map(|attribute| &attribute.name);
     out.write_record(inputs.chain(data.label_names()))?;
+    out.flush()
+}
+
+/// Writes the rows: inputs, then labels as 0 and 1.
+pub(crate) fn write_rows(
+    data: &Dataset,
+    separator: u8,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let mut out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
     let mut cells = vec![0.0; data.n_features()];
+    let mut digits = Vec::new();
     for row in 0..data.n_rows() {
         cells.fill(0.0);
         data.features().entries(row).for_each(|(column, value)| cells[column] = value);
         for (attribute, &value) in data.attributes().iter().zip(&cells) {
             match &attribute.kind {
                 _ if value.is_nan() => out.write_field("")?,
-                AttributeKind::Numeric => out.write_field(number::text(value))?,
+                AttributeKind::Numeric => {
+                    digits.clear();
+                    number::push(value, &mut digits);
+                    out.write_field(&digits)?;
+                }
                 AttributeKind::Nominal(values) => {
                     out.write_field(values.get(value as usize).map_or("", String::as_str))?;
                 }

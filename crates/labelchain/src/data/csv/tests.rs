@@ -38,7 +38,8 @@ fn relevant(data: &Dataset, row: usize) -> Vec<&str> {
 
 fn written(data: &Dataset, separator: u8) -> String {
     let mut out = Vec::new();
-    write(data, separator, &mut out).unwrap();
+    write_header(data, separator, &mut out).unwrap();
+    write_rows(data, separator, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -292,7 +293,7 @@ fn labels_come_in_the_order_they_are_named() {
 fn a_label_list_beside_the_file_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.csv");
-    std::fs::write(directory.path().join("t.xml"), LabelList::text(&["b".into()])).unwrap();
+    std::fs::write(directory.path().join("t.xml"), LabelList::text(&["b".into()], &[])).unwrap();
     std::fs::write(&path, "b,x\n1,2\n").unwrap();
     let data = crate::data::read(&path, &ReadOptions::default()).unwrap().into_rows().unwrap();
     assert_eq!(data.label_names(), ["b"]);

@@ -44,6 +44,9 @@ pub(super) fn of(data: &Dataset) -> KeyValue {
         "nominal": nominal,
         "storage": storage,
     });
+    if !data.history().is_empty() {
+        about["history"] = data.history().into();
+    }
     if let Some(weights) = data.weights() {
         // As text: what reads JSON numbers may round them.
         about["weights"] = weights.iter().map(|weight| format!("{weight:?}")).collect();

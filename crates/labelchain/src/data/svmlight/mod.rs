@@ -379,38 +379,50 @@ impl Words<'_> {
     }
 }
 
-/// Writes a data set with one-based feature indices and zero-based label ids.
+/// Writes what was done to the data, as comments.
+pub(crate) fn write_header(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+    data.history().iter().try_for_each(|step| writeln!(out, "# {step}"))
+}
+
+/// Writes rows with one-based feature indices and zero-based label ids.
 ///
-/// A zero is written where leaving it out would lose something: that there is a last column, or
-/// that there is a row.
-pub(crate) fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+/// A zero is written where leaving it out would lose something: that there is a last column, if
+/// these are the first rows of a file, or that there is a row.
+pub(crate) fn write_rows(data: &Dataset, are_first: bool, out: &mut dyn Write) -> io::Result<()> {
     let last = data.n_features().checked_sub(1);
     let stored = |row| data.features().entries(row).filter(|&(_, value)| value != 0.0);
     let is_last = |(column, _): (usize, f64)| Some(column) == last;
-    let mut says_width = (0..data.n_rows()).any(|row| stored(row).any(is_last));
+    let mut says_width = !are_first || (0..data.n_rows()).any(|row| stored(row).any(is_last));
+    let mut line = Vec::new();
     for row in 0..data.n_rows() {
-        let ids: Vec<String> =
-            data.labels().relevant(row).map(|label| label.0.to_string()).collect();
-        write!(out, "{}", ids.join(","))?;
-        let mut is_blank = ids.is_empty();
+        line.clear();
+        for label in data.labels().relevant(row) {
+            if !line.is_empty() {
+                line.push(b',');
+            }
+            number::push(label.0 as f64, &mut line);
+        }
         for (column, value) in stored(row) {
-            is_blank = false;
+            line.push(b' ');
+            number::push((column + 1) as f64, &mut line);
+            line.push(b':');
             match value.is_nan() {
-                true => write!(out, " {}:nan", column + 1)?,
-                false => write!(out, " {}:{}", column + 1, number::text(value))?,
+                true => line.extend(b"nan"),
+                false => number::push(value, &mut line),
             }
         }
         match last {
-            Some(last) if !says_width => write!(out, " {}:0", last + 1)?,
-            Some(_) if is_blank => write!(out, " 1:0")?,
-            None if is_blank => {
+            Some(last) if !says_width => write!(line, " {}:0", last + 1)?,
+            Some(_) if line.is_empty() => line.extend(b" 1:0"),
+            None if line.is_empty() => {
                 let message = "SVMLight cannot hold a row without labels and without features";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
             }
             _ => {}
         }
         says_width = true;
-        writeln!(out)?;
+        line.push(b'\n');
+        out.write_all(&line)?;
     }
     Ok(())
 }

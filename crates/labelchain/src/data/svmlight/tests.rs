@@ -51,7 +51,8 @@ fn names(data: &Dataset) -> Vec<&str> {
 
 fn written(data: &Dataset) -> String {
     let mut out = Vec::new();
-    write(data, &mut out).unwrap();
+    write_header(data, &mut out).unwrap();
+    write_rows(data, true, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -346,7 +347,7 @@ fn nominal_cells_are_written_by_position() {
 fn a_row_of_nothing_at_all_cannot_be_written() {
     let data = data_with("0 \n qid:1\n", &named(&["a"]));
     assert_eq!((data.n_rows(), data.n_features()), (2, 0));
-    let error = write(&data, &mut Vec::new()).unwrap_err();
+    let error = write_rows(&data, true, &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "SVMLight cannot hold a row without labels and without features");
 }
 

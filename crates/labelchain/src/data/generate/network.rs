@@ -1,7 +1,10 @@
-//! Synthetic data sets with labels that depend on each other.
+//! Labels that depend on each other: a random Bayesian network, seen through noisy features.
 
-use super::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
-use crate::error::{Error, Result};
+use std::ops::Range;
+
+use super::{named, setting};
+use crate::data::{Dataset, Dense, LabelId, LabelMatrix, Matrix};
+use crate::error::Result;
 use crate::seed::{Rng, Seed};
 
 /// A random Bayesian network over labels, seen through noisy features.
@@ -13,6 +16,7 @@ use crate::seed::{Rng, Seed};
 /// | `n_features` | 12 | any | inputs; feature m speaks of label m mod L |
 /// | `dependence` | 1.0 | [0, 1] | how much a label follows its parents; 0 makes labels independent |
 /// | `noise` | 1.0 | above 0 | deviation of a feature around the mean its label sets |
+/// | `decimals` | none | at most 15 | places that cells are rounded to; none keeps all bits |
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelNetwork {
     /// Rows.
@@ -25,15 +29,34 @@ pub struct LabelNetwork {
     pub dependence: f64,
     /// Deviation of a feature around the mean its label sets.
     pub noise: f64,
+    /// Places that cells are rounded to; none keeps all bits.
+    pub decimals: Option<u32>,
 }
 
 impl Default for LabelNetwork {
     fn default() -> LabelNetwork {
-        LabelNetwork { n_rows: 500, n_labels: 6, n_features: 12, dependence: 1.0, noise: 1.0 }
+        LabelNetwork {
+            n_rows: 500,
+            n_labels: 6,
+            n_features: 12,
+            dependence: 1.0,
+            noise: 1.0,
+            decimals: None,
+        }
     }
 }
 
+/// A network whose labels have their parents, and whose rows are made when asked for.
+#[derive(Clone, Debug)]
+pub struct DrawnNetwork {
+    settings: LabelNetwork,
+    name: String,
+    seed: Seed,
+    nodes: Vec<Node>,
+}
+
 /// A label's place in the network.
+#[derive(Clone, Debug)]
 struct Node {
     /// Its probability on its own.
     base: f64,
@@ -46,38 +69,20 @@ struct Node {
 impl LabelNetwork {
     /// Draws the network, then the rows.
     pub fn generate(&self, name: &str, seed: Seed) -> Result<Dataset> {
+        self.draw(name, seed)?.rows(0..self.n_rows)
+    }
+
+    /// Draws the network.
+    pub fn draw(&self, name: &str, seed: Seed) -> Result<DrawnNetwork> {
         self.validate()?;
         let mut rng = seed.child("network", 0).rng();
-        let nodes: Vec<Node> =
-            (0..self.n_labels).map(|label| Node::draw(label, &mut rng)).collect();
-        let mut features = Dense::new(self.n_features);
-        let mut labels = LabelMatrix::new(self.n_labels);
-        let mut cells = vec![0.0; self.n_features];
-        for row in 0..self.n_rows {
-            // A row's draws are its own, so the first rows of a longer set are the same rows.
-            let mut rng = seed.child("row", row).rng();
-            labels.push_row();
-            for (label, node) in nodes.iter().enumerate() {
-                let relevant = rng.chance(node.probability(row, &labels, self.dependence));
-                labels.set(row, LabelId(label), relevant);
-            }
-            for (at, cell) in cells.iter_mut().enumerate() {
-                let relevant = labels.get(row, LabelId(at % self.n_labels));
-                *cell = f64::from(u8::from(relevant)) + self.noise * rng.normal();
-            }
-            features.push_row(&cells);
-        }
-        let attributes = (1..=self.n_features).map(|m| Attribute::numeric(format!("x{m}")));
-        let label_names = (1..=self.n_labels).map(|l| format!("label{l}")).collect();
-        Dataset::new(name, attributes.collect(), Matrix::Dense(features), label_names, labels)
+        let nodes = (0..self.n_labels).map(|label| Node::draw(label, &mut rng)).collect();
+        Ok(DrawnNetwork { settings: self.clone(), name: name.into(), seed, nodes })
     }
 
     fn validate(&self) -> Result<()> {
-        let setting = |name, value: f64, accepted| {
-            Err(Error::Setting { name, value: value.to_string(), accepted })
-        };
         if self.n_labels == 0 {
-            return setting("labels", 0.0, "at least 1");
+            return setting("labels", 0, "at least 1");
         }
         if !(0.0..=1.0).contains(&self.dependence) {
             return setting("dependence", self.dependence, "from 0 to 1");
@@ -85,7 +90,39 @@ impl LabelNetwork {
         if !(self.noise > 0.0 && self.noise.is_finite()) {
             return setting("noise", self.noise, "above 0");
         }
-        Ok(())
+        match self.decimals {
+            Some(decimals) if decimals > 15 => setting("decimals", decimals, "at most 15"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl DrawnNetwork {
+    /// Some of the rows: the same whichever are asked for together.
+    pub fn rows(&self, span: Range<usize>) -> Result<Dataset> {
+        let LabelNetwork { n_labels, n_features, dependence, noise, decimals, .. } = self.settings;
+        let power = decimals.map(|decimals| 10f64.powi(decimals as i32));
+        let mut features = Dense::with_room(n_features, span.len());
+        let mut labels = LabelMatrix::empty(span.len(), n_labels);
+        let mut cells = vec![0.0; n_features];
+        for (at, row) in span.enumerate() {
+            // A row's draws are its own, so the first rows of a longer set are the same rows.
+            let mut rng = self.seed.child("row", row).rng();
+            for (label, node) in self.nodes.iter().enumerate() {
+                let relevant = rng.chance(node.probability(at, &labels, dependence));
+                labels.set(at, LabelId(label), relevant);
+            }
+            for (m, cell) in cells.iter_mut().enumerate() {
+                let relevant = labels.get(at, LabelId(m % n_labels));
+                *cell = f64::from(u8::from(relevant)) + noise * rng.normal();
+            }
+            if let Some(power) = power {
+                cells.iter_mut().for_each(|cell| *cell = (*cell * power).round() / power);
+            }
+            features.push_row(&cells);
+        }
+        let (attributes, label_names) = named(&[("x", n_features)], n_labels);
+        Dataset::new(&self.name, attributes, Matrix::Dense(features), label_names, labels)
     }
 }
 
@@ -156,10 +193,22 @@ mod tests {
     }
 
     #[test]
+    fn rows_do_not_depend_on_which_are_asked_for_together() {
+        let network = LabelNetwork { n_rows: 100, decimals: Some(3), ..LabelNetwork::default() };
+        let drawn = network.draw("x", Seed::new(5)).unwrap();
+        let all = network.generate("x", Seed::new(5)).unwrap();
+        let some: Vec<usize> = (30..70).collect();
+        assert_eq!(drawn.rows(30..70).unwrap(), all.select(&some));
+        let is_rounded = |cell: f64| (cell * 1e3).round() / 1e3 == cell;
+        assert!((0..100).all(|row| all.features().entries(row).all(|(_, cell)| is_rounded(cell))));
+    }
+
+    #[test]
     fn settings_out_of_range_are_refused() {
         for network in [
             LabelNetwork { n_labels: 0, ..LabelNetwork::default() },
             LabelNetwork { dependence: 1.5, ..LabelNetwork::default() },
+            LabelNetwork { decimals: Some(16), ..LabelNetwork::default() },
             LabelNetwork { noise: f64::NAN, ..LabelNetwork::default() },
         ] {
             assert!(network.generate("x", Seed::new(1)).is_err());

@@ -1,0 +1,221 @@
+//! `labelchain generate`: synthetic data sets, streamed to a file.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use labelchain::data::{Dataset, LabelNetwork, Points, Shape, Shapes, stem, write_in_blocks};
+use labelchain::error::{Error, Result};
+use labelchain::seed::Seed;
+
+use super::convert::told;
+use crate::args::Threads;
+use crate::messages::Failure;
+
+#[derive(Args)]
+pub(crate) struct Generate {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// A label is relevant inside its hypercube (a reconstruction of Mldatagen)
+    Hypercubes(ShapesArgs),
+    /// A label is relevant inside its hypersphere (a reconstruction of Mldatagen)
+    Hyperspheres(ShapesArgs),
+    /// Labels that depend on each other: a random Bayesian network, seen through noisy features
+    Network(NetworkArgs),
+}
+
+/// Where it goes.
+#[derive(Args)]
+struct Out {
+    /// The file to write: .arff .csv .tsv .svm, each also with .gz or .bz2, in constant memory
+    #[arg(short, long, value_name = "OUT")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+#[derive(Args)]
+struct ShapesArgs {
+    /// Settings and seed that come nearest to one of the paper's sets
+    #[arg(long, value_enum, conflicts_with_all = ["rows", "labels", "relevant", "irrelevant", "redundant", "min_radius", "max_radius", "points", "noise", "seed"])]
+    like: Option<Like>,
+
+    /// Points
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    rows: usize,
+
+    /// Shapes
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    labels: usize,
+
+    /// Features that say where a point is
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    relevant: usize,
+
+    /// Features that are noise
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    irrelevant: usize,
+
+    /// Features that repeat a relevant one
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    redundant: usize,
+
+    /// Least radius, half an edge of a cube [default: (labels/10 + 1)/labels]
+    #[arg(long, value_name = "R")]
+    min_radius: Option<f64>,
+
+    /// Greatest radius; all shapes lie in one of radius 1
+    #[arg(long, value_name = "R", default_value_t = 0.8)]
+    max_radius: f64,
+
+    /// How many points each shape is filled with
+    #[arg(long, value_enum, default_value_t = PointsArg::ByRadius)]
+    points: PointsArg,
+
+    /// The probability that a label of a row is turned over
+    #[arg(long, value_name = "P", default_value_t = 0.1)]
+    noise: f64,
+
+    /// Same seed, same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    out: Out,
+}
+
+#[derive(Args)]
+struct NetworkArgs {
+    /// Rows
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    rows: usize,
+
+    /// Features; the m-th speaks of label m, and around again
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    features: usize,
+
+    /// Labels
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    labels: usize,
+
+    /// How much a label follows its parents, from 0 (independent) to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    dependence: f64,
+
+    /// Deviation of a feature around the mean that its label sets, 0 or 1
+    #[arg(long, value_name = "SIZE", default_value_t = 1.0)]
+    noise: f64,
+
+    /// Places that cells are rounded to
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    decimals: u32,
+
+    /// Same seed, same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    out: Out,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Like {
+    Simplehc,
+    Simplehs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PointsArg {
+    ByRadius,
+    Equal,
+}
+
+impl Generate {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match &self.what {
+            What::Hypercubes(shapes) => shapes.write(Shape::Cube)?,
+            What::Hyperspheres(shapes) => shapes.write(Shape::Ball)?,
+            What::Network(network) => network.write()?,
+        }
+        Ok(())
+    }
+}
+
+impl Out {
+    /// Streams rows to the file, whose head tells how they were made.
+    fn write(
+        &self,
+        n_rows: usize,
+        story: &str,
+        rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
+    ) -> Result<()> {
+        self.threads.start();
+        let story = format!("made by labelchain {}: {story}", env!("CARGO_PKG_VERSION"));
+        let rows = |span| {
+            let mut rows = rows(span)?;
+            rows.remember(&story);
+            Ok(rows)
+        };
+        told(&write_in_blocks(n_rows, rows, &self.out)?);
+        Ok(())
+    }
+}
+
+impl ShapesArgs {
+    fn write(&self, shape: Shape) -> Result<()> {
+        let (shapes, seed) = match self.like {
+            Some(Like::Simplehc) => Shapes::simple_hc(),
+            Some(Like::Simplehs) => Shapes::simple_hs(),
+            None => (self.shapes(shape), self.seed),
+        };
+        if shapes.shape != shape {
+            return Err(Error::Setting {
+                name: "--like",
+                value: "a set of the other shape".into(),
+                accepted: "simplehc for hypercubes, simplehs for hyperspheres",
+            });
+        }
+        let drawn = shapes.draw(&stem(&self.out.out), Seed::new(seed))?;
+        let story = format!("{shapes:?}, seed {seed} (after Mldatagen, a reconstruction)");
+        self.out.write(shapes.n_rows, &story, |span| drawn.rows(span))
+    }
+
+    fn shapes(&self, shape: Shape) -> Shapes {
+        Shapes {
+            shape,
+            n_rows: self.rows,
+            n_labels: self.labels,
+            n_relevant: self.relevant,
+            n_irrelevant: self.irrelevant,
+            n_redundant: self.redundant,
+            min_radius: self.min_radius,
+            max_radius: self.max_radius,
+            points: match self.points {
+                PointsArg::ByRadius => Points::ByRadius,
+                PointsArg::Equal => Points::Equal,
+            },
+            noise: self.noise,
+        }
+    }
+}
+
+impl NetworkArgs {
+    fn write(&self) -> Result<()> {
+        let network = LabelNetwork {
+            n_rows: self.rows,
+            n_labels: self.labels,
+            n_features: self.features,
+            dependence: self.dependence,
+            noise: self.noise,
+            decimals: Some(self.decimals),
+        };
+        let drawn = network.draw(&stem(&self.out.out), Seed::new(self.seed))?;
+        let story = format!("{network:?}, seed {}", self.seed);
+        self.out.write(network.n_rows, &story, |span| drawn.rows(span))
+    }
+}
