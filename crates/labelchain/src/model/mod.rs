@@ -13,11 +13,13 @@ mod density;
 mod moments;
 mod naive_bayes;
 mod nearest;
+mod svm;
 
 pub use base::{Base, BaseModel};
 pub use binary::{BinaryLearner, BinaryModel};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use nearest::{NearestNeighbours, NearestNeighboursModel};
+pub use svm::{Grid, Kernel, KernelSpace, Likenesses, Machine, Svm, SvmLinks, SvmModel, Tuned};
 
 use crate::data::LabelId;
 use crate::error::Result;

@@ -1,0 +1,356 @@
+//! Which weights make the machine? Sequential minimal optimization, two weights at a time.
+//!
+//! A row t of sign y = ±1 has a weight w between 0 and C y, the weights add up to 0, and
+//! ½ wᵀK w - yᵀw is to be least. F = y - K w is its downward slope. Weights that may grow are *up*,
+//! those that may shrink *low*; at the optimum no F of up is above an F of low. So the pair to
+//! change is i of up with the greatest F, and j of low that, moved against i, lowers the objective
+//! most: by (F_i - F_j)² / (K_ii + K_jj - 2 K_ij), halved (Fan, Chen, Lin 2005, as in LIBSVM). It is
+//! over when the greatest F of up is less than [`TOLERANCE`] above the least of low.
+
+use super::kernel::{LANES, Rows, padded};
+use crate::product::vectorized;
+
+/// How far the conditions of the optimum may be missed.
+pub(super) const TOLERANCE: f64 = 1e-3;
+
+/// The least curvature: that of rows which are alike, or made so by rounding.
+const FLATTEST: f64 = 1e-12;
+
+/// Steps between two looks at what can be left out.
+const STRETCH: u64 = 1000;
+
+/// Weights on their way to the optimum, which can go on from where they are under a larger C.
+pub(super) struct Solver<'a> {
+    rows: Rows<'a>,
+    signs: Vec<f64>,
+    /// K_tt, the same for every row.
+    diagonal: f64,
+    cost: f64,
+    weights: Vec<f64>,
+    slopes: Vec<f64>,
+    /// 0 where the weight may grow, else -∞: added to F, it leaves those of up.
+    up: Vec<f64>,
+    /// 0 where the weight may shrink, else ∞.
+    low: Vec<f64>,
+    /// Of all rows, also those left out for the time being.
+    all_weights: Vec<f64>,
+}
+
+/// The optimum, as far as it was reached.
+pub(super) struct Solution {
+    /// By row; relevant rows have positive ones.
+    pub(super) weights: Vec<f64>,
+    /// What the sum of weighted likenesses is offset by.
+    pub(super) bias: f64,
+    /// Whether it is within the tolerance.
+    pub(super) converged: bool,
+    /// Steps taken.
+    pub(super) n_steps: u64,
+}
+
+impl<'a> Solver<'a> {
+    /// Starts with no weight at all.
+    pub(super) fn new(rows: Rows<'a>, relevant: &[bool], diagonal: f64) -> Solver<'a> {
+        // Which class is positive decides only the path; this is the one of scikit-learn.
+        let signs: Vec<f64> = relevant.iter().map(|&is| if is { -1.0 } else { 1.0 }).collect();
+        let none = vec![0.0; signs.len()];
+        let mut solver = Solver {
+            rows,
+            diagonal,
+            cost: 0.0,
+            weights: none.clone(),
+            slopes: signs.clone(),
+            up: none.clone(),
+            low: none.clone(),
+            all_weights: none,
+            signs,
+        };
+        solver.pad();
+        solver
+    }
+
+    /// Fills the last group of lanes with rows that are neither up nor low.
+    fn pad(&mut self) {
+        let n = padded(self.weights.len());
+        self.slopes.resize(n, 0.0);
+        self.up.resize(n, f64::NEG_INFINITY);
+        self.low.resize(n, f64::INFINITY);
+    }
+
+    /// Goes on to the optimum under a C no smaller than before, in so many steps at most.
+    pub(super) fn solve(&mut self, cost: f64, max_steps: u64) -> Solution {
+        self.widen(cost);
+        let stretch = STRETCH.min(self.signs.len() as u64);
+        let mut first = vectorized(
+            #[inline(always)]
+            || greatest(&self.slopes, &self.up),
+        );
+        let (mut n_steps, mut converged) = (0, false);
+        while n_steps < max_steps {
+            let Some(i) = first else { break };
+            self.rows.load(i);
+            let second = vectorized(
+                #[inline(always)]
+                || partner(self.slopes[i], &self.slopes, &self.low, self.rows.get(i), self.diagonal),
+            );
+            if self.slopes[i] - second.least < TOLERANCE {
+                if self.rows.places().len() == self.signs.len() {
+                    converged = true;
+                    break;
+                }
+                self.look_at_all();
+                first = greatest(&self.slopes, &self.up);
+                continue;
+            }
+            n_steps += 1;
+            first = self.step(i, second.at);
+            if n_steps % stretch == 0 && self.leave_out() {
+                first = greatest(&self.slopes, &self.up);
+            }
+        }
+        if self.rows.places().len() < self.signs.len() {
+            self.look_at_all();
+        }
+        // An end without a pair is one: there is nothing to move.
+        converged |= first.is_none();
+        let weights = self.weights.iter().map(|weight| 0.0 - weight).collect();
+        Solution { weights, bias: -self.bias(), converged, n_steps }
+    }
+
+    /// Makes room under a new C: weights keep their proportions, and go as far along their ray as
+    /// lowers the objective.
+    fn widen(&mut self, cost: f64) {
+        let terms = self.weights.iter().zip(&self.signs).zip(&self.slopes);
+        let (mut linear, mut quadratic, mut largest) = (0.0, 0.0, 0.0f64);
+        for ((weight, sign), slope) in terms {
+            linear += weight * sign;
+            quadratic += weight * (sign - slope);
+            largest = largest.max(weight.abs());
+        }
+        let scale = match quadratic > 0.0 {
+            true => (linear / quadratic).min(cost / largest).max(1.0),
+            false => 1.0,
+        };
+        self.cost = cost;
+        for at in 0..self.weights.len() {
+            self.weights[at] *= scale;
+            self.slopes[at] = self.signs[at] - scale * (self.signs[at] - self.slopes[at]);
+            if (self.weights[at].abs() - cost).abs() < 1e-12 * cost {
+                self.weights[at] = cost * self.signs[at];
+            }
+            self.note_bounds(at);
+        }
+    }
+
+    /// Whether a weight may grow or shrink.
+    fn note_bounds(&mut self, at: usize) {
+        let (least, most) = self.bounds(at);
+        self.up[at] = if self.weights[at] < most { 0.0 } else { f64::NEG_INFINITY };
+        self.low[at] = if self.weights[at] > least { 0.0 } else { f64::INFINITY };
+    }
+
+    fn bounds(&self, at: usize) -> (f64, f64) {
+        match self.signs[self.rows.places()[at]] > 0.0 {
+            true => (0.0, self.cost),
+            false => (-self.cost, 0.0),
+        }
+    }
+
+    /// Moves weight from j to i, to the optimum of the two or the nearest bound, and returns the
+    /// next i.
+    fn step(&mut self, i: usize, j: usize) -> Option<usize> {
+        self.rows.load(j);
+        let likeness = f64::from(self.rows.get(i)[j]);
+        let curvature = (2.0 * self.diagonal - 2.0 * likeness).max(FLATTEST);
+        let ((_, most), (least, _)) = (self.bounds(i), self.bounds(j));
+        let wanted = (self.slopes[i] - self.slopes[j]) / curvature;
+        let room = [most - self.weights[i], self.weights[j] - least];
+        let moved = wanted.min(room[0]).min(room[1]);
+        // On the bound to the bit, or it would count as free.
+        self.weights[i] = if moved < room[0] { self.weights[i] + moved } else { most };
+        self.weights[j] = if moved < room[1] { self.weights[j] - moved } else { least };
+        self.note_bounds(i);
+        self.note_bounds(j);
+        let (grown, shrunk) = (self.rows.get(i), self.rows.get(j));
+        vectorized(
+            #[inline(always)]
+            || descend(&mut self.slopes, grown, shrunk, moved, &self.up),
+        )
+    }
+
+    /// Leaves out weights at their bounds that the gap between up and low presses against them, if
+    /// at least half of the rows are such.
+    fn leave_out(&mut self) -> bool {
+        let reach = |mask: &[f64]| -> Vec<f64> {
+            self.slopes.iter().zip(mask).map(|(slope, mask)| slope + mask).collect()
+        };
+        let most = reach(&self.up).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let least = reach(&self.low).into_iter().fold(f64::INFINITY, f64::min);
+        let stays = |&at: &usize| {
+            let slope = self.slopes[at];
+            let pressed_down = self.low[at] > 0.0 && slope < least;
+            let pressed_up = self.up[at] < 0.0 && slope > most;
+            !pressed_down && !pressed_up
+        };
+        let staying: Vec<usize> = (0..self.weights.len()).filter(stays).collect();
+        if staying.len() * 2 > self.weights.len() {
+            return false;
+        }
+        self.write_weights();
+        let keep = |of: &[f64]| -> Vec<f64> { staying.iter().map(|&at| of[at]).collect() };
+        self.weights = keep(&self.weights);
+        self.slopes = keep(&self.slopes);
+        self.up = keep(&self.up);
+        self.low = keep(&self.low);
+        self.pad();
+        self.rows.look_at(staying.iter().map(|&at| self.rows.places()[at]).collect());
+        true
+    }
+
+    fn write_weights(&mut self) {
+        for (&place, &weight) in self.rows.places().iter().zip(&self.weights) {
+            self.all_weights[place] = weight;
+        }
+    }
+
+    /// Looks at every row again, with slopes anew.
+    fn look_at_all(&mut self) {
+        self.write_weights();
+        let n_rows = self.signs.len();
+        self.rows.look_at((0..n_rows).collect());
+        self.weights = self.all_weights.clone();
+        self.slopes = self.signs.clone();
+        self.up = vec![0.0; n_rows];
+        self.low = vec![0.0; n_rows];
+        self.pad();
+        for at in 0..n_rows {
+            self.note_bounds(at);
+            if self.weights[at] != 0.0 {
+                self.rows.load(at);
+                for (slope, &likeness) in self.slopes.iter_mut().zip(self.rows.get(at)) {
+                    *slope -= self.weights[at] * f64::from(likeness);
+                }
+            }
+        }
+    }
+
+    /// F of the weights between their bounds, on average; without such weights, the middle of what
+    /// up and low leave open.
+    fn bias(&self) -> f64 {
+        let (mut sum, mut n_free) = (0.0, 0.0);
+        let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+        for ((&slope, &up), &low) in self.slopes.iter().zip(&self.up).zip(&self.low) {
+            if up == 0.0 && low == 0.0 {
+                sum += slope;
+                n_free += 1.0;
+            }
+            most = most.max(slope + up);
+            least = least.min(slope + low);
+        }
+        if n_free > 0.0 { sum / n_free } else { (most + least) / 2.0 }
+    }
+}
+
+/// The greatest values seen in each lane, and the groups they were seen in. Of equals the last
+/// counts, as in LIBSVM.
+#[derive(Clone, Copy)]
+struct Greatest {
+    values: [f64; LANES],
+    groups: [u64; LANES],
+}
+
+impl Greatest {
+    #[inline(always)]
+    fn new() -> Greatest {
+        Greatest { values: [f64::NEG_INFINITY; LANES], groups: [0; LANES] }
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, group: u64, values: &[f64; LANES]) {
+        for lane in 0..LANES {
+            let better = values[lane] >= self.values[lane];
+            self.values[lane] = if better { values[lane] } else { self.values[lane] };
+            self.groups[lane] = if better { group } else { self.groups[lane] };
+        }
+    }
+
+    /// The place of the last of the greatest; none if none is above -∞.
+    #[inline(always)]
+    fn last(&self) -> Option<usize> {
+        let mut best = (f64::NEG_INFINITY, 0);
+        for lane in 0..LANES {
+            let here = (self.values[lane], self.groups[lane] as usize * LANES + lane);
+            if here.0 > best.0 || (here.0 == best.0 && here.1 > best.1) {
+                best = here;
+            }
+        }
+        (best.0 > f64::NEG_INFINITY).then_some(best.1)
+    }
+}
+
+/// The row of up with the greatest F.
+#[inline(always)]
+fn greatest(slopes: &[f64], up: &[f64]) -> Option<usize> {
+    let mut greatest = Greatest::new();
+    let (slopes, up) = (slopes.as_chunks::<LANES>().0, up.as_chunks::<LANES>().0);
+    for (at, (slopes, up)) in slopes.iter().zip(up).enumerate() {
+        greatest.offer(at as u64, &std::array::from_fn(|lane| slopes[lane] + up[lane]));
+    }
+    greatest.last()
+}
+
+/// F after a step, and the row of up with the greatest.
+#[inline(always)]
+fn descend(
+    slopes: &mut [f64],
+    grown: &[f32],
+    shrunk: &[f32],
+    moved: f64,
+    up: &[f64],
+) -> Option<usize> {
+    let mut greatest = Greatest::new();
+    let (slopes, up) = (slopes.as_chunks_mut::<LANES>().0, up.as_chunks::<LANES>().0);
+    let (grown, shrunk) = (grown.as_chunks::<LANES>().0, shrunk.as_chunks::<LANES>().0);
+    let groups = slopes.iter_mut().zip(grown).zip(shrunk).zip(up);
+    for (at, (((slopes, grown), shrunk), up)) in groups.enumerate() {
+        let mut reach = [0.0; LANES];
+        for lane in 0..LANES {
+            slopes[lane] -= moved * (f64::from(grown[lane]) - f64::from(shrunk[lane]));
+            reach[lane] = slopes[lane] + up[lane];
+        }
+        greatest.offer(at as u64, &reach);
+    }
+    greatest.last()
+}
+
+/// Whom to move against i.
+struct Partner {
+    at: usize,
+    /// The least F of low.
+    least: f64,
+}
+
+/// The row of low that lowers the objective most when moved against one of slope F_i, whose row of
+/// the kernel this is.
+#[inline(always)]
+fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) -> Partner {
+    let mut gains = Greatest::new();
+    let mut least = [f64::INFINITY; LANES];
+    let (slopes, low) = (slopes.as_chunks::<LANES>().0, low.as_chunks::<LANES>().0);
+    let groups = slopes.iter().zip(low).zip(row.as_chunks::<LANES>().0);
+    for (at, ((slopes, low), row)) in groups.enumerate() {
+        let mut gain = [0.0; LANES];
+        for lane in 0..LANES {
+            let reach = slopes[lane] + low[lane];
+            least[lane] = if reach < least[lane] { reach } else { least[lane] };
+            let difference = slope - reach;
+            let curvature = 2.0 * diagonal - 2.0 * f64::from(row[lane]);
+            let curvature = if curvature > FLATTEST { curvature } else { FLATTEST };
+            let lowers = difference * difference / curvature;
+            gain[lane] = if difference > 0.0 { lowers } else { f64::NEG_INFINITY };
+        }
+        gains.offer(at as u64, &gain);
+    }
+    let least = least.into_iter().fold(f64::INFINITY, f64::min);
+    Partner { at: gains.last().unwrap_or(0), least }
+}
