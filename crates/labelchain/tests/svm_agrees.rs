@@ -58,41 +58,36 @@ fn svm(kernel: &str, cost: &str, gamma: &str) -> Svm {
     Svm { kernel, cost: cost.parse().unwrap(), ..Svm::default() }
 }
 
-/// Compares every line about a set, and returns the largest difference of a decision value.
-fn compare_decisions(set: &str) -> f64 {
-    let Some((fitted, rest)) = cut(set) else { return 0.0 };
+/// Every line about a set.
+fn compare_decisions(set: &str) {
+    let Some((fitted, rest)) = cut(set) else { return };
     let space = KernelSpace::new(&fitted, 1 << 30).unwrap();
     let distances = space.distances(&rest).unwrap();
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
-    let mut worst = 0.0f64;
     let lines = lines("decisions.csv", set);
     assert_eq!(lines.len(), 66 + 2);
     for cells in lines {
-        let [_, kernel, cost, gamma, _, said] = &cells[..] else { panic!("six cells") };
+        let [_, kernel, cost, gamma, said] = &cells[..] else { panic!("five cells") };
         let machine = svm(kernel, cost, gamma).fit(&space, &rows, LabelId(0), &[]).unwrap();
         assert!(machine.converged());
         for (at, said) in said.split(' ').enumerate() {
             let row = at * rest.n_rows() / 8;
             let ours = machine.decide(&distances[row * rows.len()..(row + 1) * rows.len()]);
             let difference = (ours - said.parse::<f64>().unwrap()).abs();
-            if difference > worst { eprintln!("{set} {kernel} {cost} {gamma} {row}: {ours} {said}"); }
-            assert!(difference.is_finite());
-            worst = worst.max(difference);
+            assert!(difference < TOLERANCE, "{set}, C {cost}, gamma {gamma}: {ours}, not {said}");
         }
     }
-    eprintln!("{set} {worst}");
-    worst
 }
 
 #[test]
 fn decisions_on_nominal_inputs_and_missing_cells() {
-    assert!(compare_decisions("made") < TOLERANCE);
+    compare_decisions("made");
 }
 
 #[test]
 fn decisions_on_the_papers_sets() {
     for set in ["emotions", "flags", "yeast"] {
-        assert!(compare_decisions(set) < TOLERANCE, "{set}");
+        compare_decisions(set);
     }
 }
 
@@ -119,8 +114,7 @@ fn compare_chains(set: &str) {
         assert!(theirs.counts().iter().sum::<usize>() > 0);
 
         let views = vec![all.clone(); fitted.n_labels()];
-        let chain =
-            Retrained::fit(&svm, &Prepared::as_is(&fitted), &views, order.clone()).unwrap();
+        let chain = Retrained::fit(&svm, &Prepared::as_is(&fitted), &views, order.clone()).unwrap();
         assert_eq!(chain.predict(&rest).unwrap(), theirs, "{set} {order} {cost} {gamma}");
 
         let of_order: Vec<LabelId> = order.iter().collect();

@@ -46,18 +46,21 @@ pub struct Tuned {
     pub errors: Vec<usize>,
 }
 
-/// A fold under one γ: everything that its labels and values of C share.
-struct Stage {
+/// The rows under one γ: everything that folds, labels and values of C share.
+struct Stage<'a> {
+    space: &'a KernelSpace,
+    rows: &'a [usize],
+    cut: &'a Folds,
     likeness: Likeness,
-    train: Vec<usize>,
-    test: Vec<usize>,
+    /// The kernel, row by row, where there is room for it.
+    kernel: Option<Vec<f32>>,
 }
 
 impl Grid {
     /// The point for every label, by cross-validation on some rows of a space; all else as in `svm`.
     ///
-    /// Each γ and fold has one kernel, for all labels and values of C. Along C, a machine starts
-    /// from the one before.
+    /// Each γ has one kernel, for all folds, labels and values of C. Along C, a machine starts from
+    /// the one before.
     pub fn tune(
         &self,
         svm: &Svm,
@@ -79,35 +82,25 @@ impl Grid {
     ) -> Result<Vec<Tuned>> {
         self.check(svm)?;
         Error::unless_same("rows that are cut into folds", rows.len(), cut.n_rows())?;
-        let mut stages = Vec::new();
-        for (&gamma, fold) in self.gammas.iter().flat_map(|g| (0..cut.n_folds()).map(move |f| (g, f)))
-        {
-            let of = |places: Vec<usize>| places.into_iter().map(|at| rows[at]).collect();
-            let likeness = Kernel::Rbf { gamma: Some(gamma) }.likeness(space.width())?;
-            let (train, test) = (of(cut.train_rows(fold)), of(cut.test_rows(fold)));
-            stages.push(Stage { likeness, train, test });
+        let likeness = |&gamma: &f64| Kernel::Rbf { gamma: Some(gamma) }.likeness(space.width());
+        let likenesses: Vec<Likeness> = self.gammas.iter().map(likeness).collect::<Result<_>>()?;
+        // As many at a time as there is memory for; what they find does not depend on it.
+        let at_once = space.memory() as u128 / Stage::n_bytes(rows.len()).max(1);
+        let keep = at_once > 0;
+        let stage = |&likeness: &Likeness| {
+            Stage::new(space, rows, cut, likeness, keep).errors(&self.costs, svm.max_steps)
+        };
+        let mut by_gamma: Vec<Vec<usize>> = Vec::new();
+        for likenesses in likenesses.chunks(at_once.clamp(1, 64) as usize) {
+            by_gamma.par_extend(likenesses.par_iter().map(stage));
         }
-        let n_labels = space.labels().n_labels();
         let n_costs = self.costs.len();
-        let mut errors = vec![vec![0; n_costs * self.gammas.len()]; n_labels];
-        // As many stages at a time as there is memory for; what they find does not depend on it.
-        let most = stages.iter().map(Stage::n_bytes).max().unwrap_or(0).max(1);
-        let at_once = (space.memory() as u128 / most).max(1).min(stages.len().max(1) as u128);
-        let mut done = 0;
-        for stages in stages.chunks(at_once as usize) {
-            let found: Vec<Vec<usize>> =
-                stages.par_iter().map(|stage| stage.errors(svm, &self.costs, space)).collect();
-            for (at, found) in found.iter().enumerate() {
-                let gamma = (done + at) / cut.n_folds();
-                for (label, found) in found.chunks(n_costs).enumerate() {
-                    for (cost, n_wrong) in found.iter().enumerate() {
-                        errors[label][cost * self.gammas.len() + gamma] += n_wrong;
-                    }
-                }
-            }
-            done += stages.len();
-        }
-        Ok(errors.into_iter().map(|errors| self.choose(svm, errors)).collect())
+        let errors = |label: usize| -> Vec<usize> {
+            let of_cost = |cost| by_gamma.iter().map(move |found| found[label * n_costs + cost]);
+            (0..n_costs).flat_map(of_cost).collect()
+        };
+        let labels = 0..space.labels().n_labels();
+        Ok(labels.map(|label| self.choose(svm, errors(label))).collect())
     }
 
     fn check(&self, svm: &Svm) -> Result<()> {
@@ -135,81 +128,109 @@ impl Grid {
     }
 }
 
-impl Stage {
-    /// Of its kernels: among the training rows, and from those tested to them.
-    fn n_bytes(&self) -> u128 {
-        let (n_train, n_test) = (self.train.len() as u128, self.test.len() as u128);
-        n_train * (4 * n_train + 8 * n_test)
+impl<'a> Stage<'a> {
+    /// Of the kernel, and of its parts among the training rows of each of three folds.
+    fn n_bytes(n_rows: usize) -> u128 {
+        (n_rows as u128).pow(2) * (4 + 3 * 2)
     }
 
-    /// Rows tested that are decided wrongly: label by label, for each every C.
-    fn errors(&self, svm: &Svm, costs: &[f64], space: &KernelSpace) -> Vec<usize> {
-        let (n_train, n_labels) = (self.train.len(), space.labels().n_labels());
-        let problem = Problem::new(space, &self.train, &[]);
-        let fits = self.n_bytes() <= space.memory() as u128;
-        let table = fits.then(|| self.table(&problem));
-        let machines = |label: usize| {
-            let is_relevant = |&row: &usize| space.labels().get(row, LabelId(label));
-            let relevant: Vec<bool> = self.train.iter().map(is_relevant).collect();
-            if let Some(machine) = Machine::of_one_class(&relevant, self.likeness) {
-                return vec![(vec![0.0; n_train], machine.bias); costs.len()];
+    fn new(
+        space: &'a KernelSpace,
+        rows: &'a [usize],
+        cut: &'a Folds,
+        likeness: Likeness,
+        keep: bool,
+    ) -> Stage<'a> {
+        let mut stage = Stage { space, rows, cut, likeness, kernel: None };
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let row = |from: usize| stage.row(from, &all);
+        stage.kernel = keep.then(|| (0..rows.len()).into_par_iter().flat_map_iter(row).collect());
+        stage
+    }
+
+    /// How like one of the rows is to some of them.
+    fn row(&self, from: usize, to: &[usize]) -> Vec<f32> {
+        let mut row = Vec::with_capacity(padded(to.len()));
+        match &self.kernel {
+            Some(kernel) => {
+                let all = &kernel[from * self.rows.len()..];
+                row.extend(to.iter().map(|&to| all[to]));
             }
-            let source = match &table {
-                Some(table) => Source::Whole(table),
+            None => {
+                Problem::new(self.space, self.rows, &[]).distances(from, to, &mut row);
+                self.likeness.turn(&mut row);
+            }
+        }
+        row
+    }
+
+    /// Rows decided wrongly where they are tested: label by label, for each every C.
+    fn errors(&self, costs: &[f64], max_steps: u64) -> Vec<usize> {
+        let of_fold = |fold| self.errors_in(fold, costs, max_steps);
+        let add = |mut sums: Vec<usize>, errors: Vec<usize>| {
+            sums.iter_mut().zip(errors).for_each(|(sum, errors)| *sum += errors);
+            sums
+        };
+        let none = || vec![0; self.space.labels().n_labels() * costs.len()];
+        (0..self.cut.n_folds()).into_par_iter().map(of_fold).reduce(none, add)
+    }
+
+    fn errors_in(&self, fold: usize, costs: &[f64], max_steps: u64) -> Vec<usize> {
+        let train = self.cut.train_rows(fold);
+        let rows: Vec<usize> = train.iter().map(|&place| self.rows[place]).collect();
+        let problem = Problem::new(self.space, &rows, &[]);
+        let kernel = self.kernel.is_some().then(|| {
+            let mut kernel = Vec::with_capacity(train.len() * padded(train.len()));
+            for &from in &train {
+                kernel.extend(self.row(from, &train));
+                kernel.resize(kernel.len().next_multiple_of(padded(train.len()).max(1)), 0.0);
+            }
+            kernel
+        });
+        let machines = |label: usize| {
+            let is_relevant = |&row: &usize| self.space.labels().get(row, LabelId(label));
+            let relevant: Vec<bool> = rows.iter().map(is_relevant).collect();
+            if let Some(machine) = Machine::of_one_class(&relevant, self.likeness) {
+                return vec![(vec![0.0; rows.len()], machine.bias); costs.len()];
+            }
+            let source = match &kernel {
+                Some(kernel) => Source::Whole(kernel),
                 None => Source::Distances(&problem, self.likeness),
             };
-            let memory = space.memory() / rayon::current_num_threads();
-            let kernel = Rows::new(source, n_train, memory);
+            let memory = self.space.memory() / rayon::current_num_threads();
+            let kernel = Rows::new(source, rows.len(), memory);
             let mut solver = Solver::new(kernel, &relevant, self.likeness.of_equals());
             let solve = |&cost: &f64| {
-                let solution = solver.solve(cost, svm.max_steps);
+                let solution = solver.solve(cost, max_steps);
                 (solution.weights, solution.bias)
             };
             costs.iter().map(solve).collect::<Vec<_>>()
         };
-        let machines: Vec<(Vec<f64>, f64)> =
-            (0..n_labels).into_par_iter().flat_map_iter(machines).collect();
-        self.count(space, &machines, costs.len())
-    }
-
-    /// The kernel among the training rows.
-    fn table(&self, problem: &Problem) -> Vec<f32> {
-        let n_train = self.train.len();
-        let places: Vec<usize> = (0..n_train).collect();
-        let mut table = Vec::with_capacity(n_train * padded(n_train));
-        let mut row = Vec::with_capacity(padded(n_train));
-        for from in 0..n_train {
-            row.clear();
-            problem.distances(from, &places, &mut row);
-            self.likeness.turn(&mut row);
-            row.resize(padded(n_train), 0.0);
-            table.extend_from_slice(&row);
-        }
-        table
+        let labels = 0..self.space.labels().n_labels();
+        let machines: Vec<_> = labels.into_par_iter().flat_map_iter(machines).collect();
+        self.count(&train, &self.cut.test_rows(fold), &machines, costs.len())
     }
 
     /// One product decides all labels under every C, some rows at a time.
     fn count(
         &self,
-        space: &KernelSpace,
+        train: &[usize],
+        test: &[usize],
         machines: &[(Vec<f64>, f64)],
         n_costs: usize,
     ) -> Vec<usize> {
         const BLOCK: usize = 256;
-        let n_train = self.train.len();
         let weights: Vec<f64> = machines.iter().flat_map(|(weights, _)| weights).copied().collect();
         let mut errors = vec![0; machines.len()];
-        for test in self.test.chunks(BLOCK) {
-            let to = |&row: &usize| {
-                self.train.iter().map(move |&other| f64::from(space.distance(row, other)))
-            };
-            let mut likenesses: Vec<f64> = test.iter().flat_map(to).collect();
-            self.likeness.turn(&mut likenesses);
+        for test in test.chunks(BLOCK) {
+            let wide = |&place: &usize| self.row(place, train).into_iter().map(f64::from);
+            let likenesses: Vec<f64> = test.iter().flat_map(wide).collect();
             let sums =
-                times_transposed(&likenesses, &weights, test.len(), machines.len(), n_train);
-            for (&row, sums) in test.iter().zip(sums.chunks(machines.len().max(1))) {
+                times_transposed(&likenesses, &weights, test.len(), machines.len(), train.len());
+            for (&place, sums) in test.iter().zip(sums.chunks(machines.len().max(1))) {
                 for (at, (sum, (_, bias))) in sums.iter().zip(machines).enumerate() {
-                    let relevant = space.labels().get(row, LabelId(at / n_costs));
+                    let label = LabelId(at / n_costs);
+                    let relevant = self.space.labels().get(self.rows[place], label);
                     errors[at] += usize::from((sum + bias > 0.0) != relevant);
                 }
             }

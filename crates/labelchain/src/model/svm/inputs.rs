@@ -87,9 +87,7 @@ impl Inputs {
             start += column.width.min(usize::MAX - start);
             fits && column.usual.is_finite() && column.center.is_finite()
         };
-        self.columns.len() == n_features
-            && self.columns.iter().all(follows)
-            && start == self.width
+        self.columns.len() == n_features && self.columns.iter().all(follows) && start == self.width
     }
 }
 
@@ -185,7 +183,8 @@ mod tests {
     fn missing_cells_are_what_is_usual_and_names_are_indicators() {
         // x has mean (5 + 0 + 1) / 3 = 2, which is taken off; g and yes are the most common.
         let dense = read("r,no,5,?,1\ng,yes,0,?,0\ng,yes,1,?,0\n?,?,?,?,0\n");
-        let sparse = read("{2 5,3 ?,4 1}\n{0 g,1 yes,3 ?}\n{0 g,1 yes,2 1,3 ?}\n{0 ?,1 ?,2 ?,3 ?}\n");
+        let sparse =
+            read("{2 5,3 ?,4 1}\n{0 g,1 yes,3 ?}\n{0 g,1 yes,2 1,3 ?}\n{0 ?,1 ?,2 ?,3 ?}\n");
         for data in [dense, sparse] {
             let inputs = Inputs::of(&data).unwrap();
             let numbers = inputs.numbers(data.features(), &[0, 3, 1]);

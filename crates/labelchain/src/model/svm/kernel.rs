@@ -145,8 +145,7 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     pub(super) fn new(source: Source<'a>, n_rows: usize, memory: usize) -> Rows<'a> {
         let (places, kept, used) = Default::default();
-        let mut rows =
-            Rows { source, n_rows, memory, places, kept, n_kept: 0, used, clock: 0 };
+        let mut rows = Rows { source, n_rows, memory, places, kept, n_kept: 0, used, clock: 0 };
         rows.look_at((0..n_rows).collect());
         rows
     }

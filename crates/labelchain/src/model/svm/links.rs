@@ -18,6 +18,9 @@ pub struct SvmLinks {
 
 impl SvmLinks {
     /// Binary relevance: each label, with settings of its own, from the inputs alone.
+    ///
+    /// # Panics
+    /// If a row is none of the space, here as below.
     pub fn independent(space: &KernelSpace, svms: &[Svm], rows: &[usize]) -> Result<SvmLinks> {
         SvmLinks::fit(space, svms, rows, |_| &[])
     }
@@ -30,12 +33,16 @@ impl SvmLinks {
         rows: &[usize],
         order: &[LabelId],
     ) -> Result<SvmLinks> {
-        Error::unless_same("labels of the order", space.labels().n_labels(), order.len())?;
-        let before = |label| {
-            let position = order.iter().position(|&other| other == label);
-            &order[..position.unwrap_or(0)]
-        };
-        SvmLinks::fit(space, svms, rows, before)
+        let n_labels = space.labels().n_labels();
+        Error::unless_same("labels of the order", n_labels, order.len())?;
+        let mut position = vec![None; n_labels];
+        for (at, label) in order.iter().enumerate().filter(|(_, label)| label.0 < n_labels) {
+            position[label.0] = Some(at);
+        }
+        if let Some(label) = position.iter().position(Option::is_none) {
+            return Err(Error::NotAPermutation { n_labels, label, problem: "is missing" });
+        }
+        SvmLinks::fit(space, svms, rows, |label| &order[..position[label.0].unwrap_or(0)])
     }
 
     fn fit<'o>(
@@ -57,13 +64,17 @@ impl SvmLinks {
         &self.machines
     }
 
-    /// Starts a walk over a row with these squared distances to every training row.
+    /// Starts a walk over a row with these squared distances to every training row, as
+    /// [`KernelSpace::distances`] has them.
+    ///
+    /// # Panics
+    /// On being asked, if there are fewer distances than training rows.
     pub fn evidence(&self, distances: &[f64]) -> Likenesses<'_> {
         Likenesses { links: self, distances: distances.to_vec() }
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
-    #[allow(dead_code)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "asked once model files hold machines"))]
     pub(crate) fn is_sound(&self, n_labels: usize, n_train: usize) -> bool {
         self.machines.len() == n_labels
             && self.machines.iter().all(|machine| machine.is_sound(n_train))

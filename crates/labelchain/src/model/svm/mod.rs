@@ -52,13 +52,21 @@ pub struct Svm {
 
 impl Default for Svm {
     fn default() -> Svm {
-        Svm { kernel: Kernel::Rbf { gamma: None }, cost: 1.0, max_steps: 10_000_000, memory: 1 << 30 }
+        Svm {
+            kernel: Kernel::Rbf { gamma: None },
+            cost: 1.0,
+            max_steps: 10_000_000,
+            memory: 1 << 30,
+        }
     }
 }
 
 impl Svm {
     /// Learns a label from some rows of a space, with the labels `before` it as further inputs,
     /// whose truth is taken.
+    ///
+    /// # Panics
+    /// If a row or a label is none of the space.
     pub fn fit(
         &self,
         space: &KernelSpace,
@@ -128,8 +136,12 @@ impl Machine {
 
     /// The sum of weighted likenesses, offset: positive where the label is relevant. `distances` are
     /// those to every training row, labels that disagree included.
+    ///
+    /// # Panics
+    /// If there are fewer distances than training rows.
     pub fn decide(&self, distances: &[f64]) -> f64 {
-        let mut likenesses: Vec<f64> = self.rows.iter().map(|&row| distances[row as usize]).collect();
+        let mut likenesses: Vec<f64> =
+            self.rows.iter().map(|&row| distances[row as usize]).collect();
         self.likeness.turn(&mut likenesses);
         let terms = likenesses.iter().zip(&self.weights);
         terms.map(|(likeness, weight)| likeness * weight).sum::<f64>() + self.bias
@@ -172,7 +184,7 @@ impl SvmModel {
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
-    #[allow(dead_code)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "asked once model files hold machines"))]
     pub(crate) fn is_sound(&self, n_features: usize) -> bool {
         let n_support = self.machine.rows.len();
         self.inputs.is_sound(n_features)
@@ -206,3 +218,6 @@ impl BinaryModel for SvmModel {
         (0..block.n_rows()).map(|row| self.machine.decide(of_row(row))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

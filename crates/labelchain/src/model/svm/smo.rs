@@ -44,8 +44,6 @@ pub(super) struct Solution {
     pub(super) bias: f64,
     /// Whether it is within the tolerance.
     pub(super) converged: bool,
-    /// Steps taken.
-    pub(super) n_steps: u64,
 }
 
 impl<'a> Solver<'a> {
@@ -91,7 +89,15 @@ impl<'a> Solver<'a> {
             self.rows.load(i);
             let second = vectorized(
                 #[inline(always)]
-                || partner(self.slopes[i], &self.slopes, &self.low, self.rows.get(i), self.diagonal),
+                || {
+                    partner(
+                        self.slopes[i],
+                        &self.slopes,
+                        &self.low,
+                        self.rows.get(i),
+                        self.diagonal,
+                    )
+                },
             );
             if self.slopes[i] - second.least < TOLERANCE {
                 if self.rows.places().len() == self.signs.len() {
@@ -114,7 +120,7 @@ impl<'a> Solver<'a> {
         // An end without a pair is one: there is nothing to move.
         converged |= first.is_none();
         let weights = self.weights.iter().map(|weight| 0.0 - weight).collect();
-        Solution { weights, bias: -self.bias(), converged, n_steps }
+        Solution { weights, bias: -self.bias(), converged }
     }
 
     /// Makes room under a new C: weights keep their proportions, and go as far along their ray as
@@ -353,4 +359,111 @@ fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) 
     }
     let least = least.into_iter().fold(f64::INFINITY, f64::min);
     Partner { at: gains.last().unwrap_or(0), least }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::{Likeness, Source};
+    use super::*;
+    use crate::seed::Seed;
+
+    /// Two clouds that overlap, and a kernel of them.
+    fn clouds(n_rows: usize, likeness: Likeness) -> (Vec<bool>, Vec<f32>) {
+        let mut rng = Seed::new(1).rng();
+        let relevant: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
+        let cell = |&is: &bool| [rng.normal() + f64::from(u8::from(is)), rng.normal()];
+        let cells: Vec<[f64; 2]> = relevant.iter().map(cell).collect();
+        let mut kernel = Vec::new();
+        for a in &cells {
+            let square = |b: &[f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+            let mut row: Vec<f32> = cells.iter().map(|b| square(b) as f32).collect();
+            likeness.turn(&mut row);
+            row.resize(padded(n_rows), 0.0);
+            kernel.extend(row);
+        }
+        (relevant, kernel)
+    }
+
+    fn solver<'a>(relevant: &[bool], kernel: &'a [f32], likeness: Likeness) -> Solver<'a> {
+        let rows = Rows::new(Source::Whole(kernel), relevant.len(), 1 << 20);
+        Solver::new(rows, relevant, likeness.of_equals())
+    }
+
+    /// What a solution says of every row.
+    fn decisions(solution: &Solution, kernel: &[f32]) -> Vec<f64> {
+        let sum = |row: &[f32]| {
+            let terms = row.iter().zip(&solution.weights);
+            terms.map(|(&likeness, weight)| f64::from(likeness) * weight).sum::<f64>()
+        };
+        let width = padded(solution.weights.len());
+        kernel.chunks(width).map(|row| sum(row) + solution.bias).collect()
+    }
+
+    /// Rows at a bound are on its side of the margin, rows between the bounds on the margin.
+    fn check_optimum(solution: &Solution, relevant: &[bool], kernel: &[f32], cost: f64) {
+        assert!(solution.converged);
+        assert!(solution.weights.iter().sum::<f64>().abs() < 1e-9 * cost * relevant.len() as f64);
+        let said = decisions(solution, kernel);
+        for ((&weight, &is), said) in solution.weights.iter().zip(relevant).zip(said) {
+            let sign = if is { 1.0 } else { -1.0 };
+            let (weight, margin) = (sign * weight, sign * said - 1.0);
+            assert!((0.0..=cost).contains(&weight));
+            assert!(weight > 0.0 || margin > -TOLERANCE, "no weight at {margin}");
+            assert!(weight < cost || margin < TOLERANCE, "full weight at {margin}");
+        }
+    }
+
+    #[test]
+    fn rows_left_out_on_the_way_are_where_they_belong_in_the_end() {
+        let (relevant, kernel) = clouds(601, Likeness::Linear);
+        let mut solver = solver(&relevant, &kernel, Likeness::Linear);
+        let solution = solver.solve(100.0, u64::MAX);
+        assert!(solver.all_weights.iter().any(|&weight| weight != 0.0), "none was left out");
+        check_optimum(&solution, &relevant, &kernel, 100.0);
+    }
+
+    #[test]
+    fn going_on_from_a_smaller_cost_ends_where_starting_anew_does() {
+        for likeness in [0.001, 1.0, 5.0].map(|gamma| Likeness::Rbf { gamma }) {
+            let (relevant, kernel) = clouds(203, likeness);
+            let mut going_on = solver(&relevant, &kernel, likeness);
+            for cost in [0.001, 1.0, 2.0, 3.0, 10.0] {
+                let warm = going_on.solve(cost, u64::MAX);
+                let cold = solver(&relevant, &kernel, likeness).solve(cost, u64::MAX);
+                check_optimum(&warm, &relevant, &kernel, cost);
+                let both = decisions(&warm, &kernel).into_iter().zip(decisions(&cold, &kernel));
+                for (warm, cold) in both {
+                    // Both are within the tolerance of the optimum, and so a few of it apart.
+                    assert!((warm - cold).abs() < 5.0 * TOLERANCE, "{warm} {cold} at {cost}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_rows_kept_change_no_bit() {
+        let (relevant, kernel) = clouds(203, Likeness::Linear);
+        let rows = |memory| {
+            // Looking at all rows but the last makes copies of what is looked at.
+            let mut rows = Rows::new(Source::Whole(&kernel), relevant.len(), memory);
+            rows.look_at((0..202).collect());
+            rows
+        };
+        let (mut few, mut all) = (rows(0), rows(1 << 30));
+        let mut rng = Seed::new(2).rng();
+        for _ in 0..1000 {
+            let [i, j] = [rng.below(202), rng.below(202)];
+            for at in [i, j] {
+                few.load(at);
+                all.load(at);
+            }
+            assert_eq!([i, j].map(|at| few.get(at)), [i, j].map(|at| all.get(at)));
+        }
+    }
+
+    #[test]
+    fn steps_that_run_out_are_reported() {
+        let (relevant, kernel) = clouds(203, Likeness::Linear);
+        assert!(!solver(&relevant, &kernel, Likeness::Linear).solve(10.0, 5).converged);
+    }
 }

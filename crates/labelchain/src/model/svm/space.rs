@@ -92,14 +92,6 @@ impl KernelSpace {
     pub(super) fn into_inputs(self) -> Inputs {
         self.inputs
     }
-
-    /// One training row to another.
-    pub(super) fn distance(&self, a: usize, b: usize) -> f32 {
-        match &self.distances {
-            Some(distances) => distances[a * self.n_rows() + b],
-            None => narrow(difference(self.numbers(a), self.numbers(b))),
-        }
-    }
 }
 
 /// What to learn from: rows, and the labels that are inputs too.
@@ -130,7 +122,11 @@ impl<'a> Problem<'a> {
                 let start = row * self.space.n_rows();
                 distances.extend(to.map(|other| table[start + other]));
             }
-            None => distances.extend(to.map(|other| self.space.distance(row, other))),
+            None => {
+                let here = self.space.numbers(row);
+                let apart = |other| narrow(difference(here, self.space.numbers(other)));
+                distances.extend(to.map(apart));
+            }
         }
         for (word, &before) in self.before.iter().enumerate().filter(|(_, before)| **before != 0) {
             let here = labels.row(row)[word];
