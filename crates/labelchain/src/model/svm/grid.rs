@@ -143,8 +143,12 @@ impl<'a> Stage<'a> {
     ) -> Stage<'a> {
         let mut stage = Stage { space, rows, cut, likeness, kernel: None };
         let all: Vec<usize> = (0..rows.len()).collect();
-        let row = |from: usize| stage.row(from, &all);
-        stage.kernel = keep.then(|| (0..rows.len()).into_par_iter().flat_map_iter(row).collect());
+        stage.kernel = keep.then(|| {
+            let mut kernel = vec![0.0; rows.len() * rows.len()];
+            let by_row = kernel.par_chunks_mut(rows.len().max(1)).enumerate();
+            by_row.for_each(|(from, row)| row.copy_from_slice(&stage.row(from, &all)));
+            kernel
+        });
         stage
     }
 
@@ -223,8 +227,10 @@ impl<'a> Stage<'a> {
         let weights: Vec<f64> = machines.iter().flat_map(|(weights, _)| weights).copied().collect();
         let mut errors = vec![0; machines.len()];
         for test in test.chunks(BLOCK) {
-            let wide = |&place: &usize| self.row(place, train).into_iter().map(f64::from);
-            let likenesses: Vec<f64> = test.iter().flat_map(wide).collect();
+            let mut likenesses = Vec::with_capacity(test.len() * train.len());
+            for &place in test {
+                likenesses.extend(self.row(place, train).into_iter().map(f64::from));
+            }
             let sums =
                 times_transposed(&likenesses, &weights, test.len(), machines.len(), train.len());
             for (&place, sums) in test.iter().zip(sums.chunks(machines.len().max(1))) {

@@ -48,8 +48,9 @@ pub(super) enum Likeness {
     Rbf { gamma: f64 },
 }
 
-/// Numbers that are worked on side by side.
-pub(super) const LANES: usize = 8;
+/// Numbers that are worked on side by side: so many that a compiler makes a loop of vectors of them,
+/// and does not write them out one by one.
+pub(super) const LANES: usize = 64;
 
 /// So many, and as many more as fill the last group of lanes.
 pub(super) fn padded(n: usize) -> usize {
@@ -73,12 +74,17 @@ impl Likeness {
         vectorized(
             #[inline(always)]
             || {
-                for group in distances.chunks_mut(LANES) {
+                let (groups, rest) = distances.as_chunks_mut::<LANES>();
+                for group in groups {
                     let mut lanes = [0.0; LANES];
-                    lanes.iter_mut().zip(&*group).for_each(|(lane, &cell)| *lane = cell.into());
+                    (0..LANES).for_each(|lane| lanes[lane] = group[lane].into());
                     self.of(&mut lanes);
-                    group.iter_mut().zip(lanes).for_each(|(cell, lane)| *cell = T::narrow(lane));
+                    (0..LANES).for_each(|lane| group[lane] = T::narrow(lanes[lane]));
                 }
+                let mut lanes = [0.0; LANES];
+                lanes.iter_mut().zip(&*rest).for_each(|(lane, &cell)| *lane = cell.into());
+                self.of(&mut lanes);
+                rest.iter_mut().zip(lanes).for_each(|(cell, lane)| *cell = T::narrow(lane));
             },
         );
     }

@@ -99,7 +99,7 @@ impl<'a> Solver<'a> {
                     )
                 },
             );
-            if self.slopes[i] - second.least < TOLERANCE {
+            if second.gap < TOLERANCE {
                 if self.rows.places().len() == self.signs.len() {
                     converged = true;
                     break;
@@ -257,52 +257,67 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// The greatest values seen in each lane, and the groups they were seen in. Of equals the last
-/// counts, as in LIBSVM.
-#[derive(Clone, Copy)]
+/// A number for each of a group of rows.
+type Group = [f64; LANES];
+
+/// The greatest number seen, and in which group. Of equals the last counts, as in LIBSVM.
 struct Greatest {
-    values: [f64; LANES],
-    groups: [u64; LANES],
+    number: f64,
+    group: usize,
 }
 
 impl Greatest {
     #[inline(always)]
     fn new() -> Greatest {
-        Greatest { values: [f64::NEG_INFINITY; LANES], groups: [0; LANES] }
+        Greatest { number: f64::NEG_INFINITY, group: 0 }
     }
 
     #[inline(always)]
-    fn offer(&mut self, group: u64, values: &[f64; LANES]) {
-        for lane in 0..LANES {
-            let better = values[lane] >= self.values[lane];
-            self.values[lane] = if better { values[lane] } else { self.values[lane] };
-            self.groups[lane] = if better { group } else { self.groups[lane] };
+    fn offer(&mut self, group: usize, numbers: Group) {
+        let number = most(numbers);
+        if number >= self.number {
+            *self = Greatest { number, group };
         }
     }
 
-    /// The place of the last of the greatest; none if none is above -∞.
-    #[inline(always)]
-    fn last(&self) -> Option<usize> {
-        let mut best = (f64::NEG_INFINITY, 0);
-        for lane in 0..LANES {
-            let here = (self.values[lane], self.groups[lane] as usize * LANES + lane);
-            if here.0 > best.0 || (here.0 == best.0 && here.1 > best.1) {
-                best = here;
-            }
-        }
-        (best.0 > f64::NEG_INFINITY).then_some(best.1)
+    /// Its place among all rows, given the numbers of its group; none if nothing is above -∞.
+    fn place(&self, numbers: Group) -> Option<usize> {
+        let last = numbers.iter().rposition(|&number| number == self.number)?;
+        (self.number > f64::NEG_INFINITY).then_some(self.group * LANES + last)
     }
+}
+
+/// The greatest of a group, by halves.
+#[inline(always)]
+fn most(mut numbers: Group) -> f64 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            let other = numbers[lane + half];
+            numbers[lane] = if other > numbers[lane] { other } else { numbers[lane] };
+        }
+        half /= 2;
+    }
+    numbers[0]
+}
+
+/// F of the rows of up, -∞ of others.
+#[inline(always)]
+fn reach(slopes: &Group, up: &Group) -> Group {
+    let mut reach = [0.0; LANES];
+    (0..LANES).for_each(|lane| reach[lane] = slopes[lane] + up[lane]);
+    reach
 }
 
 /// The row of up with the greatest F.
 #[inline(always)]
 fn greatest(slopes: &[f64], up: &[f64]) -> Option<usize> {
+    let (slopes, up) = (slopes.as_chunks().0, up.as_chunks().0);
     let mut greatest = Greatest::new();
-    let (slopes, up) = (slopes.as_chunks::<LANES>().0, up.as_chunks::<LANES>().0);
     for (at, (slopes, up)) in slopes.iter().zip(up).enumerate() {
-        greatest.offer(at as u64, &std::array::from_fn(|lane| slopes[lane] + up[lane]));
+        greatest.offer(at, reach(slopes, up));
     }
-    greatest.last()
+    greatest.place(reach(slopes.get(greatest.group)?, up.get(greatest.group)?))
 }
 
 /// F after a step, and the row of up with the greatest.
@@ -314,51 +329,64 @@ fn descend(
     moved: f64,
     up: &[f64],
 ) -> Option<usize> {
+    let (slopes, up) = (slopes.as_chunks_mut().0, up.as_chunks().0);
+    let rows = grown.as_chunks::<LANES>().0.iter().zip(shrunk.as_chunks::<LANES>().0);
     let mut greatest = Greatest::new();
-    let (slopes, up) = (slopes.as_chunks_mut::<LANES>().0, up.as_chunks::<LANES>().0);
-    let (grown, shrunk) = (grown.as_chunks::<LANES>().0, shrunk.as_chunks::<LANES>().0);
-    let groups = slopes.iter_mut().zip(grown).zip(shrunk).zip(up);
-    for (at, (((slopes, grown), shrunk), up)) in groups.enumerate() {
-        let mut reach = [0.0; LANES];
+    for (at, ((slopes, up), (grown, shrunk))) in slopes.iter_mut().zip(up).zip(rows).enumerate() {
         for lane in 0..LANES {
             slopes[lane] -= moved * (f64::from(grown[lane]) - f64::from(shrunk[lane]));
-            reach[lane] = slopes[lane] + up[lane];
         }
-        greatest.offer(at as u64, &reach);
+        greatest.offer(at, reach(slopes, up));
     }
-    greatest.last()
+    greatest.place(reach(slopes.get(greatest.group)?, up.get(greatest.group)?))
 }
 
 /// Whom to move against i.
 struct Partner {
     at: usize,
-    /// The least F of low.
-    least: f64,
+    /// How far the least F of low is below F_i.
+    gap: f64,
 }
 
 /// The row of low that lowers the objective most when moved against one of slope F_i, whose row of
 /// the kernel this is.
 #[inline(always)]
 fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) -> Partner {
-    let mut gains = Greatest::new();
-    let mut least = [f64::INFINITY; LANES];
-    let (slopes, low) = (slopes.as_chunks::<LANES>().0, low.as_chunks::<LANES>().0);
-    let groups = slopes.iter().zip(low).zip(row.as_chunks::<LANES>().0);
-    for (at, ((slopes, low), row)) in groups.enumerate() {
-        let mut gain = [0.0; LANES];
-        for lane in 0..LANES {
-            let reach = slopes[lane] + low[lane];
-            least[lane] = if reach < least[lane] { reach } else { least[lane] };
-            let difference = slope - reach;
-            let curvature = 2.0 * diagonal - 2.0 * f64::from(row[lane]);
-            let curvature = if curvature > FLATTEST { curvature } else { FLATTEST };
-            let lowers = difference * difference / curvature;
-            gain[lane] = if difference > 0.0 { lowers } else { f64::NEG_INFINITY };
-        }
-        gains.offer(at as u64, &gain);
+    let (slopes, low) = (slopes.as_chunks().0, low.as_chunks().0);
+    let row = row.as_chunks::<LANES>().0;
+    let (mut gains, mut deepest) = (Greatest::new(), Greatest::new());
+    for (at, ((slopes, low), row)) in slopes.iter().zip(low).zip(row).enumerate() {
+        let depths = depths(slope, slopes, low);
+        deepest.offer(at, depths);
+        gains.offer(at, gain(depths, row, diagonal));
     }
-    let least = least.into_iter().fold(f64::INFINITY, f64::min);
-    Partner { at: gains.last().unwrap_or(0), least }
+    let at = gains.group;
+    let gain = match (slopes.get(at), low.get(at), row.get(at)) {
+        (Some(slopes), Some(low), Some(row)) => gain(depths(slope, slopes, low), row, diagonal),
+        _ => [f64::NEG_INFINITY; LANES],
+    };
+    Partner { at: gains.place(gain).unwrap_or(0), gap: deepest.number }
+}
+
+/// How far F of the rows of low is below F_i; -∞ of others.
+#[inline(always)]
+fn depths(slope: f64, slopes: &Group, low: &Group) -> Group {
+    let mut depths = [0.0; LANES];
+    (0..LANES).for_each(|lane| depths[lane] = slope - (slopes[lane] + low[lane]));
+    depths
+}
+
+/// How much the objective falls, twice.
+#[inline(always)]
+fn gain(depths: Group, row: &[f32; LANES], diagonal: f64) -> Group {
+    let mut gain = [0.0; LANES];
+    for lane in 0..LANES {
+        let curvature = 2.0 * diagonal - 2.0 * f64::from(row[lane]);
+        let curvature = if curvature > FLATTEST { curvature } else { FLATTEST };
+        let falls = depths[lane] * depths[lane] / curvature;
+        gain[lane] = if depths[lane] > 0.0 { falls } else { f64::NEG_INFINITY };
+    }
+    gain
 }
 
 #[cfg(test)]
