@@ -84,32 +84,17 @@ impl<'a> Solver<'a> {
             || greatest(&self.slopes, &self.up),
         );
         let (mut n_steps, mut converged) = (0, false);
-        while n_steps < max_steps {
-            let Some(i) = first else { break };
-            self.rows.load(i);
-            let second = vectorized(
-                #[inline(always)]
-                || {
-                    partner(
-                        self.slopes[i],
-                        &self.slopes,
-                        &self.low,
-                        self.rows.get(i),
-                        self.diagonal,
-                    )
-                },
-            );
-            if second.gap < TOLERANCE {
-                if self.rows.places().len() == self.signs.len() {
-                    converged = true;
-                    break;
+        while n_steps < max_steps && !converged {
+            let Some((i, j)) = first.and_then(|i| self.pair(i)) else {
+                converged = self.rows.places().len() == self.signs.len();
+                if !converged {
+                    self.look_at_all();
+                    first = greatest(&self.slopes, &self.up);
                 }
-                self.look_at_all();
-                first = greatest(&self.slopes, &self.up);
                 continue;
-            }
+            };
             n_steps += 1;
-            first = self.step(i, second.at);
+            first = self.step(i, j);
             if n_steps % stretch == 0 && self.leave_out() {
                 first = greatest(&self.slopes, &self.up);
             }
@@ -117,10 +102,19 @@ impl<'a> Solver<'a> {
         if self.rows.places().len() < self.signs.len() {
             self.look_at_all();
         }
-        // An end without a pair is one: there is nothing to move.
-        converged |= first.is_none();
         let weights = self.weights.iter().map(|weight| 0.0 - weight).collect();
         Solution { weights, bias: -self.bias(), converged }
+    }
+
+    /// The weight to grow and the one to shrink for it; none if it is over.
+    fn pair(&mut self, i: usize) -> Option<(usize, usize)> {
+        self.rows.load(i);
+        let (slope, row) = (self.slopes[i], self.rows.get(i));
+        let j = vectorized(
+            #[inline(always)]
+            || partner(slope, &self.slopes, &self.low, row, self.diagonal),
+        )?;
+        Some((i, j))
     }
 
     /// Makes room under a new C: weights keep their proportions, and go as far along their ray as
@@ -341,17 +335,10 @@ fn descend(
     greatest.place(reach(slopes.get(greatest.group)?, up.get(greatest.group)?))
 }
 
-/// Whom to move against i.
-struct Partner {
-    at: usize,
-    /// How far the least F of low is below F_i.
-    gap: f64,
-}
-
 /// The row of low that lowers the objective most when moved against one of slope F_i, whose row of
-/// the kernel this is.
+/// the kernel this is; none if no F of low is far enough below.
 #[inline(always)]
-fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) -> Partner {
+fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) -> Option<usize> {
     let (slopes, low) = (slopes.as_chunks().0, low.as_chunks().0);
     let row = row.as_chunks::<LANES>().0;
     let (mut gains, mut deepest) = (Greatest::new(), Greatest::new());
@@ -360,12 +347,11 @@ fn partner(slope: f64, slopes: &[f64], low: &[f64], row: &[f32], diagonal: f64) 
         deepest.offer(at, depths);
         gains.offer(at, gain(depths, row, diagonal));
     }
+    if deepest.number < TOLERANCE {
+        return None;
+    }
     let at = gains.group;
-    let gain = match (slopes.get(at), low.get(at), row.get(at)) {
-        (Some(slopes), Some(low), Some(row)) => gain(depths(slope, slopes, low), row, diagonal),
-        _ => [f64::NEG_INFINITY; LANES],
-    };
-    Partner { at: gains.place(gain).unwrap_or(0), gap: deepest.number }
+    gains.place(gain(depths(slope, slopes.get(at)?, low.get(at)?), row.get(at)?, diagonal))
 }
 
 /// How far F of the rows of low is below F_i; -∞ of others.
