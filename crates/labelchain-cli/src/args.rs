@@ -12,7 +12,7 @@ use labelchain::data::{
 use labelchain::ensemble::{Genetic, Sampling};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{Method, Settings};
-use labelchain::model::{J48, Likelihood, Ties};
+use labelchain::model::{J48, Kernel, Likelihood, Svm, Ties};
 use labelchain::neighbourhood::Metric;
 use labelchain::ordering::{GeneticSearch, OrderDistance};
 use labelchain::prepare::{BagReduction, MedoidStart};
@@ -355,6 +355,19 @@ pub(crate) struct MethodArgs {
     #[arg(long, help_heading = TREES)]
     binary_splits: bool,
 
+    /// What likeness of rows means
+    #[arg(long, value_enum, default_value_t = KernelArg::Rbf, help_heading = MACHINES)]
+    kernel: KernelArg,
+
+    /// C: what a row on the wrong side costs; auto searches a grid, or is 1 if gamma is set or the
+    /// kernel linear
+    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = MACHINES)]
+    cost: AutoOr<f64>,
+
+    /// γ of the RBF kernel; auto searches a grid, or is 1 / inputs if the cost is set
+    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = MACHINES)]
+    gamma: AutoOr<f64>,
+
     /// Orders that each member draws and tries
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = OOCC)]
     orders: usize,
@@ -411,6 +424,7 @@ impl Threads {
 
 const METHOD: &str = "Method (defaults as in the paper)";
 const TREES: &str = "Methods with -j48 (defaults as in WEKA)";
+const MACHINES: &str = "Methods with -svm";
 const OOCC: &str = "Method oocc";
 const GENETIC: &str = "Methods ga and ga-br";
 
@@ -469,6 +483,12 @@ enum TiesArg {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum KernelArg {
+    Rbf,
+    Linear,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum LikelihoodArg {
     Auto,
     Gaussian,
@@ -510,6 +530,7 @@ impl MethodArgs {
                 pruned: !self.unpruned,
                 binary_splits: self.binary_splits,
             },
+            machine: self.machine(),
             order: self.order(data)?,
             n_orders: self.orders,
             n_lenders: self.lenders,
@@ -538,6 +559,16 @@ impl MethodArgs {
             }),
             false => Ok(()),
         }
+    }
+
+    fn machine(&self) -> Option<Svm> {
+        let (cost, gamma) = (self.cost.0, self.gamma.0);
+        let kernel = match self.kernel {
+            KernelArg::Linear => Kernel::Linear,
+            KernelArg::Rbf if cost.is_none() && gamma.is_none() => return None,
+            KernelArg::Rbf => Kernel::Rbf { gamma },
+        };
+        Some(Svm { kernel, cost: cost.unwrap_or(1.0), ..Svm::default() })
     }
 
     fn order(&self, data: &Dataset) -> Result<Option<Order>> {

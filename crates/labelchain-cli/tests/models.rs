@@ -212,7 +212,7 @@ fn trees_are_trained_for_an_order_and_can_be_read() {
         let show = ["show", "m.labelchain", "--tree", label, "--member", member];
         place.refused(&show, 2, &[words]);
     }
-    for method in ["dynamic-j48", "oocc-j48"] {
+    for method in ["dynamic-j48", "oocc-svm"] {
         let train = ["train", "train.csv", "--labels", "calm,sad", "-m", method, "-o", "no"];
         let (status, _, error) = place.run(&train);
         assert_eq!(status, 2, "{error}");
@@ -392,7 +392,7 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
     assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);
 }
 
-const METHODS: [&str; 16] = [
+const METHODS: [&str; 18] = [
     "dynamic-nb",
     "ga-nb",
     "ecc-nb",
@@ -409,6 +409,8 @@ const METHODS: [&str; 16] = [
     "ecc-j48",
     "br-j48",
     "ga-br-j48",
+    "ecc-svm",
+    "ga-br-svm",
 ];
 
 #[test]

@@ -65,7 +65,7 @@ fn methods() -> Vec<Method> {
     let bases = |strategy| BaseName::ALL.map(|(_, base)| format!("{strategy}-{base}"));
     let names = StrategyName::ALL.into_iter().flat_map(|(_, strategy)| bases(strategy));
     let methods: Vec<Method> = names.filter_map(|name| name.parse().ok()).collect();
-    assert_eq!(methods.len(), 2 * 6 + 4);
+    assert_eq!(methods.len(), 2 * 6 + 2 * 4);
     methods
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Evaluate {
     data: DataFile,
 
     /// Methods to compare: dynamic, ga, ecc, oocc, br or ga-br, each with -nb or -knn; or ga, ecc, br or ga-br
-    /// with -j48
+    /// with -j48 or -svm
     #[arg(
         short,
         long,

@@ -8,7 +8,7 @@ use labelchain::data::{Attribute, LabelId};
 use labelchain::ensemble::{BaseModel, Member};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::StrategyName;
-use labelchain::model::{Likelihood, Ties};
+use labelchain::model::{Kernel, Likelihood, Ties};
 use labelchain::neighbourhood::Metric;
 use labelchain::ordering::OrderDistance;
 use labelchain::prepare::{BagTransform, LabelView};
@@ -135,6 +135,11 @@ fn settings(model: &Trained) -> Value {
         "min_leaf": settings.tree.min_leaf,
         "pruned": settings.tree.pruned,
         "binary_splits": settings.tree.binary_splits,
+        "machine": settings.machine.map(|machine| json!({
+            "kernel": match machine.kernel { Kernel::Linear => "linear", Kernel::Rbf { .. } => "rbf" },
+            "cost": machine.cost,
+            "gamma": match machine.kernel { Kernel::Linear => None, Kernel::Rbf { gamma } => gamma },
+        })),
         "orders": settings.n_orders,
         "lenders": settings.n_lenders,
         "candidates": settings.genetic.n_candidates,

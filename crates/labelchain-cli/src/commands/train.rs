@@ -19,7 +19,7 @@ pub(crate) struct Train {
     data: DataFile,
 
     /// The method: dynamic, ga, ecc, oocc, br or ga-br, then -nb or -knn; or ga, ecc, br or ga-br
-    /// with -j48
+    /// with -j48 or -svm
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb")]
     method: Method,
 

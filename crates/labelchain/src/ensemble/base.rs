@@ -6,7 +6,7 @@ use crate::chain::{Order, Retrained};
 use crate::data::LabelId;
 use crate::error::Result;
 use crate::learner::Block;
-use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model};
+use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model, Svm, SvmModel};
 use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
@@ -25,6 +25,13 @@ pub enum Base {
         /// Rows and features of each label.
         preparation: Preparation,
     },
+    /// Support vector machines, trained for an order.
+    Svm {
+        /// How the machine of each label is fitted.
+        by_label: Vec<Svm>,
+        /// Rows and features of each label.
+        preparation: Preparation,
+    },
 }
 
 /// What was trained.
@@ -36,6 +43,8 @@ pub enum BaseModel {
     NearestNeighbours(NearestNeighboursModel),
     /// Trees, trained for an order.
     J48(Retrained<J48Model>),
+    /// Support vector machines, trained for an order.
+    Svm(Retrained<SvmModel>),
 }
 
 /// The scores of either.
@@ -46,6 +55,8 @@ pub enum BaseScores {
     NearestNeighbours(<NearestNeighboursModel as ChainModel>::Scores),
     /// Trees.
     J48(<Retrained<J48Model> as ChainModel>::Scores),
+    /// Support vector machines.
+    Svm(<Retrained<SvmModel> as ChainModel>::Scores),
 }
 
 /// The evidence of either.
@@ -57,6 +68,8 @@ pub enum BaseEvidence<'m> {
     NearestNeighbours(<NearestNeighboursModel as ChainModel>::Evidence<'m>),
     /// Trees.
     J48(<Retrained<J48Model> as ChainModel>::Evidence<'m>),
+    /// Support vector machines.
+    Svm(<Retrained<SvmModel> as ChainModel>::Evidence<'m>),
     /// A model that was handed the scores of another.
     Nothing,
 }
@@ -64,7 +77,7 @@ pub enum BaseEvidence<'m> {
 impl Base {
     /// Whether a model can only be walked in the order it was trained for.
     pub fn must_be_retrained(&self) -> bool {
-        matches!(self, Base::J48 { .. })
+        matches!(self, Base::J48 { .. } | Base::Svm { .. })
     }
 
     /// Learns from the named rows of the training set; for an order, where it matters, or to decide
@@ -83,7 +96,12 @@ impl Base {
             }
             Base::J48 { tree, preparation } => {
                 let views = train.views(preparation, rows, seed);
-                Retrained::fit(tree, train, views, order).map(BaseModel::J48)
+                Retrained::fit(|_| tree, train, views, order).map(BaseModel::J48)
+            }
+            Base::Svm { by_label, preparation } => {
+                let views = train.views(preparation, rows, seed);
+                let machine = |label: LabelId| &by_label[label.0];
+                Retrained::fit(machine, train, views, order).map(BaseModel::Svm)
             }
         }
     }
@@ -96,6 +114,7 @@ impl BaseModel {
             BaseModel::NaiveBayes(model) => model.views(),
             BaseModel::NearestNeighbours(model) => model.views(),
             BaseModel::J48(model) => model.views(),
+            BaseModel::Svm(model) => model.views(),
         }
     }
 
@@ -112,6 +131,7 @@ impl BaseModel {
                 n_train.is_some_and(|n_train| model.is_sound(n_labels, n_features, n_train))
             }
             BaseModel::J48(model) => model.is_sound(n_labels, n_features, J48Model::is_sound),
+            BaseModel::Svm(model) => model.is_sound(n_labels, n_features, SvmModel::is_sound),
         }
     }
 }
@@ -125,6 +145,7 @@ impl ChainModel for BaseModel {
             BaseModel::NaiveBayes(model) => model.n_labels(),
             BaseModel::NearestNeighbours(model) => model.n_labels(),
             BaseModel::J48(model) => model.n_labels(),
+            BaseModel::Svm(model) => model.n_labels(),
         }
     }
 
@@ -133,6 +154,7 @@ impl ChainModel for BaseModel {
             BaseModel::NaiveBayes(model) => model.needs_nearest(),
             BaseModel::NearestNeighbours(model) => model.needs_nearest(),
             BaseModel::J48(model) => model.needs_nearest(),
+            BaseModel::Svm(model) => model.needs_nearest(),
         }
     }
 
@@ -143,6 +165,7 @@ impl ChainModel for BaseModel {
                 BaseScores::NearestNeighbours(model.score(block))
             }
             BaseModel::J48(model) => BaseScores::J48(model.score(block)),
+            BaseModel::Svm(model) => BaseScores::Svm(model.score(block)),
         }
     }
 
@@ -157,6 +180,9 @@ impl ChainModel for BaseModel {
             (BaseModel::J48(model), BaseScores::J48(scores)) => {
                 BaseEvidence::J48(model.evidence(scores, row))
             }
+            (BaseModel::Svm(model), BaseScores::Svm(scores)) => {
+                BaseEvidence::Svm(model.evidence(scores, row))
+            }
             _ => BaseEvidence::Nothing,
         }
     }
@@ -168,6 +194,7 @@ impl Evidence for BaseEvidence<'_> {
             BaseEvidence::NaiveBayes(evidence) => evidence.support(label),
             BaseEvidence::NearestNeighbours(evidence) => evidence.support(label),
             BaseEvidence::J48(evidence) => evidence.support(label),
+            BaseEvidence::Svm(evidence) => evidence.support(label),
             BaseEvidence::Nothing => 0.0,
         }
     }
@@ -177,6 +204,7 @@ impl Evidence for BaseEvidence<'_> {
             BaseEvidence::NaiveBayes(evidence) => evidence.observe(label, relevant),
             BaseEvidence::NearestNeighbours(evidence) => evidence.observe(label, relevant),
             BaseEvidence::J48(evidence) => evidence.observe(label, relevant),
+            BaseEvidence::Svm(evidence) => evidence.observe(label, relevant),
             BaseEvidence::Nothing => {}
         }
     }

@@ -13,7 +13,7 @@ use crate::ensemble::{
     Base, BaseModel, Candidate, Ensemble, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::Result;
-use crate::model::{NaiveBayes, NearestNeighbours};
+use crate::model::{Grid, KernelSpace, NaiveBayes, NearestNeighbours, Svm};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -123,9 +123,23 @@ impl Fitting<'_> {
                 (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
             }
             BaseName::J48 => (Base::J48 { tree: self.settings.tree, preparation }, None),
+            BaseName::Svm => (Base::Svm { by_label: self.machines()?, preparation }, None),
         };
         let (walked, alone) = (Models::default(), Models::default());
         Ok(TrainedBase { base, neighbours, cost: clock.cost(), walked, alone })
+    }
+
+    /// The machine of each label: as set, or of fewest errors on the training rows.
+    fn machines(&self) -> Result<Vec<Svm>> {
+        let data = self.prepared.data();
+        if let Some(machine) = self.settings.machine {
+            return Ok(vec![machine; data.n_labels()]);
+        }
+        let machine = Svm::default();
+        let space = KernelSpace::new(data, machine.memory)?;
+        let rows: Vec<usize> = (0..data.n_rows()).collect();
+        let tuned = Grid::default().tune(&machine, &space, &rows, self.seed)?;
+        Ok(tuned.into_iter().map(|tuned| tuned.svm).collect())
     }
 
     fn candidates<'t>(&self, of: &'t TrainedBase, walked: bool) -> Result<&'t Shared> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Order;
 use crate::ensemble::{Genetic, Sampling};
 use crate::error::{Error, Result};
-use crate::model::{J48, Likelihood, Ties};
+use crate::model::{J48, Likelihood, Svm, Ties};
 use crate::neighbourhood::Metric;
 use crate::prepare::{Cfs, Preparation, Undersampling};
 
@@ -64,12 +64,18 @@ pub enum BaseName {
     Knn,
     /// `j48`: trees, trained for each order.
     J48,
+    /// `svm`: support vector machines, trained for each order.
+    Svm,
 }
 
 impl BaseName {
     /// All of them, with their names.
-    pub const ALL: [(BaseName, &'static str); 3] =
-        [(BaseName::Nb, "nb"), (BaseName::Knn, "knn"), (BaseName::J48, "j48")];
+    pub const ALL: [(BaseName, &'static str); 4] = [
+        (BaseName::Nb, "nb"),
+        (BaseName::Knn, "knn"),
+        (BaseName::J48, "j48"),
+        (BaseName::Svm, "svm"),
+    ];
 
     /// Whether a model can be walked in any order, without being trained again.
     pub fn is_free_of_order(self) -> bool {
@@ -99,7 +105,7 @@ impl FromStr for Method {
         let refuse = || Error::Setting {
             name: "method",
             value: format!("{text:?}"),
-            accepted: "a strategy (dynamic, ga, ecc, oocc, br, ga-br) and a base (nb, knn, j48), such as \
+            accepted: "a strategy (dynamic, ga, ecc, oocc, br, ga-br) and a base (nb, knn, j48, svm), such as \
                        dynamic-nb",
         };
         let (strategy, base) = text.rsplit_once('-').ok_or_else(refuse)?;
@@ -112,7 +118,8 @@ impl FromStr for Method {
                 name: "method",
                 value: format!("{text:?}"),
                 accepted: "nb or knn with dynamic and oocc, which walk a model in many orders; a \
-                           model of j48 must be trained for each, so it takes br, ecc, ga or ga-br",
+                           model of j48 or svm must be trained for each, so it takes br, ecc, ga \
+                           or ga-br",
             }),
         }
     }
@@ -139,6 +146,8 @@ pub struct Settings {
     pub likelihood: Likelihood,
     /// How `j48` grows trees.
     pub tree: J48,
+    /// How `svm` fits machines; C and γ of each label are searched on a grid if none.
+    pub machine: Option<Svm>,
     /// The order of every chain of `ecc`; drawn for each if none.
     pub order: Option<Order>,
     /// Orders that each member of `oocc` draws and tries.
@@ -169,6 +178,7 @@ impl Default for Settings {
             max_features: Some(300),
             likelihood: Likelihood::Auto,
             tree: J48::default(),
+            machine: None,
             order: None,
             n_orders: 20,
             n_lenders: 1,

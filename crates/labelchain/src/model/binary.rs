@@ -28,6 +28,13 @@ pub trait BinaryModel: Send + Sync {
     }
 }
 
+/// A row as a table, for models that would rather see all of it.
+pub(super) fn one_row(n_features: usize, cell: &dyn Fn(usize) -> f64) -> Matrix {
+    let mut row = Dense::new(n_features);
+    row.push_row(&(0..n_features).map(cell).collect::<Vec<f64>>());
+    Matrix::Dense(row)
+}
+
 impl BinaryLearner for NaiveBayes {
     type Model = NaiveBayesModel;
 
@@ -40,9 +47,7 @@ impl BinaryLearner for NaiveBayes {
 
 impl BinaryModel for NaiveBayesModel {
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
-        let mut row = Dense::new(self.n_features());
-        row.push_row(&(0..self.n_features()).map(cell).collect::<Vec<f64>>());
-        let features = Matrix::Dense(row);
+        let features = one_row(self.n_features(), cell);
         self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
     }
 

@@ -13,11 +13,13 @@ pub mod j48;
 mod moments;
 mod naive_bayes;
 mod nearest;
+mod svm;
 
 pub use binary::{BinaryLearner, BinaryModel};
 pub use j48::{J48, J48Model};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use nearest::{NearestNeighbours, NearestNeighboursModel, Ties};
+pub use svm::{Grid, Kernel, KernelSpace, Likenesses, Machine, Svm, SvmLinks, SvmModel, Tuned};
 
 use crate::data::LabelId;
 use crate::error::Result;

@@ -1,0 +1,188 @@
+//! How far are rows apart? Squared distances among the training rows, computed once and used by
+//! every label, fold, member, link and kernel.
+
+use rayon::prelude::*;
+
+use super::inputs::Inputs;
+use crate::data::{Dataset, LabelId, LabelMatrix};
+use crate::error::{Error, Result};
+use crate::product::{times_transposed, vectorized};
+
+/// Training rows laid out for kernels.
+///
+/// Members, folds and links of chains learn from some of the rows; all of them read the one table
+/// of distances, if it fits into half of the memory given. Otherwise distances are computed when
+/// needed, and the rows of kernels kept as far as the memory goes.
+pub struct KernelSpace {
+    inputs: Inputs,
+    numbers: Vec<f64>,
+    labels: LabelMatrix,
+    distances: Option<Vec<f32>>,
+    memory: usize,
+}
+
+/// Rows whose distances are one product.
+const BLOCK: usize = 256;
+
+impl KernelSpace {
+    /// Lays out the rows of `train`, with so many bytes for distances and kernels.
+    pub fn new(train: &Dataset, memory: usize) -> Result<KernelSpace> {
+        let inputs = Inputs::of(train)?;
+        let rows: Vec<usize> = (0..train.n_rows()).collect();
+        let numbers = inputs.numbers(train.features(), &rows);
+        let labels = train.labels().clone();
+        let mut space = KernelSpace { inputs, numbers, labels, distances: None, memory };
+        let n_bytes = (rows.len() as u128).pow(2) * 4;
+        if n_bytes <= memory as u128 / 2 {
+            space.distances = Some(space.all_distances());
+        }
+        Ok(space)
+    }
+
+    fn all_distances(&self) -> Vec<f32> {
+        let (n_rows, width) = (self.n_rows(), self.inputs.width());
+        let mut distances = vec![0.0; n_rows * n_rows];
+        let blocks = distances.par_chunks_mut((BLOCK * n_rows).max(1));
+        let lengths = lengths(&self.numbers, n_rows);
+        blocks.enumerate().for_each(|(at, block)| {
+            let rows = at * BLOCK..(at * BLOCK + BLOCK).min(n_rows);
+            let numbers = &self.numbers[rows.start * width..rows.end * width];
+            let exact = squared(numbers, &lengths[rows], &self.numbers, &lengths);
+            block.iter_mut().zip(exact).for_each(|(cell, distance)| *cell = narrow(distance));
+        });
+        distances
+    }
+
+    /// How many training rows.
+    pub fn n_rows(&self) -> usize {
+        self.labels.n_rows()
+    }
+
+    /// The labels of the training rows.
+    pub fn labels(&self) -> &LabelMatrix {
+        &self.labels
+    }
+
+    /// How many numbers a row is, once nominal inputs are indicators.
+    pub(super) fn width(&self) -> usize {
+        self.inputs.width()
+    }
+
+    /// Bytes that distances leave for kernels.
+    pub(super) fn memory(&self) -> usize {
+        self.memory - self.memory / 2
+    }
+
+    /// The squared distance of every row of `rows`, standardized alike, to every training row; row
+    /// by row. One table of them serves all machines.
+    pub fn distances(&self, rows: &Dataset) -> Result<Vec<f64>> {
+        let (here, there) = (self.inputs.n_features(), rows.n_features());
+        Error::unless_same("inputs of the rows to be labelled", here, there)?;
+        let all: Vec<usize> = (0..rows.n_rows()).collect();
+        let numbers = self.inputs.numbers(rows.features(), &all);
+        Ok(distances(&numbers, rows.n_rows(), &self.numbers, self.n_rows()))
+    }
+
+    /// The numbers of a training row.
+    pub(super) fn numbers(&self, row: usize) -> &[f64] {
+        let width = self.inputs.width();
+        &self.numbers[row * width..(row + 1) * width]
+    }
+
+    pub(super) fn into_inputs(self) -> Inputs {
+        self.inputs
+    }
+}
+
+/// What to learn from: rows, and the labels that are inputs too.
+pub(super) struct Problem<'a> {
+    space: &'a KernelSpace,
+    rows: &'a [usize],
+    /// Bits of those labels.
+    before: Vec<u64>,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(
+        space: &'a KernelSpace,
+        rows: &'a [usize],
+        before: &[LabelId],
+    ) -> Problem<'a> {
+        let mut bits = LabelMatrix::empty(1, space.labels.n_labels());
+        before.iter().for_each(|&label| bits.set(0, label, true));
+        Problem { space, rows, before: bits.row(0).to_vec() }
+    }
+
+    /// The distances from one of the rows to some of them, labels that disagree included.
+    pub(super) fn distances(&self, from: usize, places: &[usize], distances: &mut Vec<f32>) {
+        let (labels, row) = (&self.space.labels, self.rows[from]);
+        let to = places.iter().map(|&place| self.rows[place]);
+        match &self.space.distances {
+            Some(table) => {
+                let start = row * self.space.n_rows();
+                distances.extend(to.map(|other| table[start + other]));
+            }
+            None => {
+                let here = self.space.numbers(row);
+                let apart = |other| narrow(difference(here, self.space.numbers(other)));
+                distances.extend(to.map(apart));
+            }
+        }
+        for (word, &before) in self.before.iter().enumerate().filter(|(_, before)| **before != 0) {
+            let here = labels.row(row)[word];
+            for (distance, &place) in distances.iter_mut().zip(places) {
+                let there = labels.row(self.rows[place])[word];
+                *distance += ((here ^ there) & before).count_ones() as f32;
+            }
+        }
+    }
+}
+
+/// The squared distance of each of n rows of numbers to each of m; row by row.
+pub(super) fn distances(a: &[f64], n: usize, b: &[f64], m: usize) -> Vec<f64> {
+    squared(a, &lengths(a, n), b, &lengths(b, m))
+}
+
+/// |x|² + |v|² - 2 x·v, negatives cut to 0.
+fn squared(a: &[f64], lengths_a: &[f64], b: &[f64], lengths_b: &[f64]) -> Vec<f64> {
+    let (n, m) = (lengths_a.len(), lengths_b.len());
+    let width = if n > 0 { a.len() / n } else { 0 };
+    let mut distances = times_transposed(a, &b[..m * width], n, m, width);
+    for (distances, x) in distances.chunks_mut(m.max(1)).zip(lengths_a) {
+        for (distance, v) in distances.iter_mut().zip(lengths_b) {
+            *distance = (x + v - 2.0 * *distance).max(0.0);
+        }
+    }
+    distances
+}
+
+fn lengths(numbers: &[f64], n_rows: usize) -> Vec<f64> {
+    let width = numbers.len().checked_div(n_rows).unwrap_or(0);
+    let length = |row| numbers[row * width..(row + 1) * width].iter().map(|x| x * x).sum();
+    (0..n_rows).map(length).collect()
+}
+
+/// Term by term.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    vectorized(
+        #[inline(always)]
+        || {
+            let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+            let mut sums = [0.0; LANES];
+            for (a, b) in a.iter().zip(b) {
+                for lane in 0..LANES {
+                    sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+                }
+            }
+            let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| (a - b) * (a - b)).sum();
+            sums.iter().sum::<f64>() + rest
+        },
+    )
+}
+
+/// In single precision, which is enough: exp(-γ D) is then off by at most the rounding of D times
+/// γ D exp(-γ D), and that is no more than its own. Cut to what is finite.
+fn narrow(distance: f64) -> f32 {
+    (distance as f32).min(f32::MAX)
+}

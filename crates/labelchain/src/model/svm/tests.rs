@@ -1,0 +1,237 @@
+use super::*;
+use crate::data::split::{Folds, folds};
+use crate::data::{Attribute, Dense, LabelMatrix, Matrix, ReadOptions, parse};
+use crate::seed::Seed;
+
+/// Two labels that depend on two inputs and chance.
+fn noisy(n_rows: usize, seed: u64) -> Dataset {
+    let mut rng = Seed::new(seed).rng();
+    let mut cells = Dense::new(3);
+    let mut labels = LabelMatrix::empty(n_rows, 2);
+    for row in 0..n_rows {
+        let inputs = [rng.normal(), rng.normal(), rng.normal()];
+        cells.push_row(&inputs);
+        labels.set(row, LabelId(0), inputs[0] + inputs[1] + 0.5 * rng.normal() > 0.0);
+        labels.set(row, LabelId(1), inputs[0] * inputs[1] + 0.2 * rng.normal() > 0.5);
+    }
+    let attributes = ["x", "y", "z"].map(Attribute::numeric).to_vec();
+    let names = vec!["a".into(), "b".into()];
+    Dataset::new("noisy", attributes, Matrix::Dense(cells), names, labels).unwrap()
+}
+
+fn rbf(gamma: f64, cost: f64) -> Svm {
+    Svm { kernel: Kernel::Rbf { gamma: Some(gamma) }, cost, ..Svm::default() }
+}
+
+fn all_rows(data: &Dataset) -> Vec<usize> {
+    (0..data.n_rows()).collect()
+}
+
+fn space(data: &Dataset) -> KernelSpace {
+    KernelSpace::new(data, 1 << 30).unwrap()
+}
+
+/// What a machine says of every training row.
+fn decisions(machine: &Machine, data: &Dataset) -> Vec<f64> {
+    let distances = space(data).distances(data).unwrap();
+    distances.chunks(data.n_rows()).map(|row| machine.decide(row)).collect()
+}
+
+/// Rows without weight lie beyond the margin, those of full weight within, the others on it.
+#[test]
+fn the_conditions_of_the_optimum_hold_at_every_point_of_the_grid() {
+    let data = noisy(80, 1);
+    let (space, rows, grid) = (space(&data), all_rows(&data), Grid::default());
+    let points = grid.costs.iter().flat_map(|c| grid.gammas.iter().map(move |g| rbf(*g, *c)));
+    let linear = [0.001, 1.0, 10.0].map(|cost| Svm { kernel: Kernel::Linear, ..rbf(1.0, cost) });
+    for svm in points.chain(linear) {
+        for label in data.labels().ids() {
+            let machine = svm.fit(&space, &rows, label, &[]).unwrap();
+            assert!(machine.converged());
+            let mut weights = vec![0.0; rows.len()];
+            let supports = machine.support_rows().zip(&machine.weights);
+            supports.for_each(|(row, &weight)| weights[row] = weight);
+            assert!(weights.iter().sum::<f64>().abs() < 1e-9);
+            for (row, said) in decisions(&machine, &data).into_iter().enumerate() {
+                let sign = if data.labels().get(row, label) { 1.0 } else { -1.0 };
+                let (weight, margin) = (sign * weights[row], sign * said - 1.0);
+                // Kernels in single precision add less than a hundredth to the tolerance.
+                let tolerance = 1.01e-3;
+                assert!((0.0..=svm.cost).contains(&weight), "{weight}");
+                assert!(weight > 0.0 || margin > -tolerance, "{svm:?}: no weight at {margin}");
+                assert!(weight < svm.cost || margin < tolerance, "{svm:?}: full at {margin}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_too_large_for_memory_gives_the_same_machine() {
+    let data = noisy(120, 2);
+    let rows = all_rows(&data);
+    let svm = rbf(0.5, 5.0);
+    let before = [LabelId(1)];
+    let plenty = svm.fit(&space(&data), &rows, LabelId(0), &before).unwrap();
+    let little = KernelSpace::new(&data, 4000).unwrap();
+    let scarce = svm.fit(&little, &rows, LabelId(0), &before).unwrap();
+    for (a, b) in decisions(&plenty, &data).into_iter().zip(decisions(&scarce, &data)) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
+    let grid = Grid::default();
+    let [plenty, scarce] = [&space(&data), &little]
+        .map(|space| grid.tune(&Svm::default(), space, &rows, Seed::new(1)).unwrap());
+    assert_eq!(plenty, scarce);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let data = noisy(100, 3);
+    let rows: Vec<usize> = (0..100).filter(|row| row % 4 > 0).collect();
+    let [one, three] = [1, 3].map(|n_threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        pool.install(|| {
+            let space = space(&data);
+            let tuned = Grid::default().tune(&Svm::default(), &space, &rows, Seed::new(1)).unwrap();
+            let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
+            let links = SvmLinks::chained(&space, &svms, &rows, &[1, 0].map(LabelId)).unwrap();
+            (tuned, postcard::to_stdvec(&links).unwrap())
+        })
+    });
+    assert_eq!(one, three);
+}
+
+/// Counted by hand: every machine fitted anew, every row asked.
+#[test]
+fn the_grid_counts_errors_of_cross_validation_and_takes_the_first_of_equals() {
+    let data = noisy(90, 4);
+    let (space, rows) = (space(&data), all_rows(&data));
+    let grid = Grid { costs: vec![0.001, 1.0, 7.0], gammas: vec![0.01, 0.5], n_folds: 3 };
+    let cut = folds(90, 3, Seed::new(5).child("grid", 0)).unwrap();
+    let tuned = grid.tune(&Svm::default(), &space, &rows, Seed::new(5)).unwrap();
+    let distances = space.distances(&data).unwrap();
+    for (label, tuned) in data.labels().ids().zip(&tuned) {
+        let mut expected = Vec::new();
+        for (&cost, &gamma) in
+            grid.costs.iter().flat_map(|c| grid.gammas.iter().map(move |g| (c, g)))
+        {
+            let wrong = |fold: usize| {
+                let svm = rbf(gamma, cost);
+                let machine = svm.fit(&space, &cut.train_rows(fold), label, &[]).unwrap();
+                let says = |row: usize| machine.decide(&distances[row * 90..(row + 1) * 90]) > 0.0;
+                let is_wrong = |&row: &usize| says(row) != data.labels().get(row, label);
+                cut.test_rows(fold).into_iter().filter(is_wrong).count()
+            };
+            expected.push((0..3).map(wrong).sum::<usize>());
+        }
+        assert_eq!(tuned.errors, expected);
+        let fewest = expected.iter().min().unwrap();
+        let first = expected.iter().position(|errors| errors == fewest).unwrap();
+        let chosen = rbf(grid.gammas[first % 2], grid.costs[first / 2]);
+        assert_eq!(tuned.svm, chosen);
+        assert!(expected.iter().any(|errors| errors > fewest), "{expected:?}");
+    }
+}
+
+fn read(rows: &str) -> Dataset {
+    let header = "@relation 't: -C -1'\n@attribute x numeric\n@attribute same numeric\n\
+                  @attribute gone numeric\n@attribute a {0,1}\n@data\n";
+    parse("t.arff".as_ref(), format!("{header}{rows}").as_bytes(), &ReadOptions::default())
+        .unwrap()
+        .into_rows()
+        .unwrap()
+}
+
+fn ask(model: &SvmModel, data: &Dataset) -> Vec<f64> {
+    let rows = all_rows(data);
+    model.supports(&Block { features: data.features(), rows: &rows, near: None, nearest: None })
+}
+
+#[test]
+fn one_class_is_said_always_and_no_rows_say_irrelevant() {
+    let relevant = Svm::default().fit_binary(&read("1,5,?,1\n2,5,?,1\n")).unwrap();
+    assert_eq!(ask(&relevant, &read("9,5,?,0\n?,5,?,0\n")), [1.0, 1.0]);
+    let irrelevant = Svm::default().fit_binary(&read("1,5,?,0\n")).unwrap();
+    assert_eq!(ask(&irrelevant, &read("9,5,?,0\n")), [-1.0]);
+    let nothing = Svm::default().fit_binary(&read("")).unwrap();
+    assert_eq!(ask(&nothing, &read("9,5,?,0\n")), [-1.0]);
+    // Every point of a grid is as good as the first.
+    let data = read("1,5,?,1\n2,5,?,1\n3,5,?,1\n");
+    let space = space(&data);
+    let tuned = Grid::default().tune(&Svm::default(), &space, &[0, 1, 2], Seed::new(1)).unwrap();
+    assert_eq!(tuned[0].svm, rbf(0.001, 0.001));
+}
+
+#[test]
+fn rows_that_contradict_each_other_weigh_all_they_may() {
+    // Equal inputs, so a kernel of nothing but ones: two rows of either class, and one more.
+    let data = read("1,5,?,0\n1,5,?,1\n1,5,?,1\n1,5,?,0\n1,5,?,0\n");
+    for cost in [0.001, 1.0, 1e6] {
+        let model = Svm { cost, ..Svm::default() }.fit_binary(&data).unwrap();
+        assert!(model.machine().converged());
+        // What is said is the same of all rows: the larger class.
+        let said = ask(&model, &data);
+        assert!(said.iter().all(|value| (value + 1.0).abs() < 2e-3), "{said:?}");
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let data = noisy(10, 1);
+    let message =
+        |svm: Svm| svm.fit(&space(&data), &[0, 1, 2], LabelId(0), &[]).unwrap_err().to_string();
+    for value in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        assert_eq!(message(rbf(1.0, value)), format!("C is {value}, but must be above 0"));
+        assert_eq!(message(rbf(value, 1.0)), format!("gamma is {value}, but must be above 0"));
+    }
+    let none = Svm { max_steps: 0, ..Svm::default() };
+    assert_eq!(message(none), "max_steps is 0, but must be at least 1");
+    let tune = |grid: Grid| grid.tune(&Svm::default(), &space(&data), &[0, 1, 2], Seed::new(1));
+    for costs in [vec![], vec![2.0, 1.0], vec![1.0, 1.0], vec![-1.0]] {
+        assert!(matches!(tune(Grid { costs, ..Grid::default() }), Err(Error::Setting { .. })));
+    }
+    for gammas in [vec![], vec![0.0]] {
+        assert!(matches!(tune(Grid { gammas, ..Grid::default() }), Err(Error::Setting { .. })));
+    }
+    let few = Grid { n_folds: 4, ..Grid::default() };
+    assert!(matches!(tune(few), Err(Error::TooFewRows { .. })));
+    let cut = Folds::new(vec![0, 1], 2).unwrap();
+    let other = Grid::default().tune_on(&Svm::default(), &space(&data), &[0, 1, 2], &cut);
+    assert!(matches!(other, Err(Error::Shape { .. })));
+    let svms = vec![Svm::default(); 2];
+    let chained = SvmLinks::chained(&space(&data), &svms, &[0], &[0, 0].map(LabelId));
+    assert!(matches!(chained, Err(Error::NotAPermutation { label: 1, .. })));
+}
+
+#[test]
+fn a_cell_too_large_to_compute_with_is_refused() {
+    let error = Svm::default().fit_binary(&read("1,5,?,0\n1e200,5,?,1\n")).unwrap_err();
+    let expected = "t, row 1, column \"x\": expected a number between -1e100 and 1e100, found 1";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    // Far too large for single precision is far, and no more.
+    let far = Svm::default().fit_binary(&read("1,5,?,0\n1e90,5,?,1\n")).unwrap();
+    assert!(far.machine().converged() && ask(&far, &read("1,5,?,0\n"))[0] < 0.0);
+}
+
+#[test]
+fn a_model_survives_being_written_and_a_damaged_one_is_noticed() {
+    let data = noisy(40, 6);
+    let mut one = data.select(&all_rows(&data));
+    one =
+        Dataset::new("one", one.attributes().to_vec(), one.features().clone(), vec!["a".into()], {
+            let mut target = LabelMatrix::empty(40, 1);
+            (0..40).for_each(|row| target.set(row, LabelId(0), data.labels().get(row, LabelId(0))));
+            target
+        })
+        .unwrap();
+    let model = Svm::default().fit_binary(&one).unwrap();
+    let bytes = postcard::to_stdvec(&model).unwrap();
+    let back: SvmModel = postcard::from_bytes(&bytes).unwrap();
+    assert!(back == model && back.is_sound(3) && !back.is_sound(4));
+    let mut damaged = model.clone();
+    damaged.support.pop();
+    assert!(!damaged.is_sound(3));
+
+    let rows: Vec<usize> = (0..30).collect();
+    let links = SvmLinks::independent(&space(&data), &[Svm::default(); 2], &rows).unwrap();
+    assert!(links.is_sound(2, 40) && !links.is_sound(2, 20) && !links.is_sound(1, 40));
+}
