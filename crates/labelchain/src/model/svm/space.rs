@@ -146,7 +146,7 @@ pub(super) fn distances(a: &[f64], n: usize, b: &[f64], m: usize) -> Vec<f64> {
 /// |x|² + |v|² - 2 x·v, negatives cut to 0.
 fn squared(a: &[f64], lengths_a: &[f64], b: &[f64], lengths_b: &[f64]) -> Vec<f64> {
     let (n, m) = (lengths_a.len(), lengths_b.len());
-    let width = if n > 0 { a.len() / n } else { 0 };
+    let width = a.len().checked_div(n).unwrap_or(0);
     let mut distances = times_transposed(a, &b[..m * width], n, m, width);
     for (distances, x) in distances.chunks_mut(m.max(1)).zip(lengths_a) {
         for (distance, v) in distances.iter_mut().zip(lengths_b) {
