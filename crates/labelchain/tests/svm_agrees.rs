@@ -23,10 +23,11 @@ fn golden(file: &str) -> PathBuf {
 }
 
 /// The lines of a golden file about one set, cut into cells.
-fn lines(file: &str, set: &str) -> Vec<Vec<String>> {
+fn lines(file: &str, set: &str) -> Vec<[String; 5]> {
     let text = fs::read_to_string(golden(file)).unwrap();
     let of_set = text.lines().filter(|line| line.split(',').next() == Some(set));
-    of_set.map(|line| line.split(',').map(String::from).collect()).collect()
+    let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
+    of_set.map(|line| cells(line).try_into().unwrap()).collect()
 }
 
 /// The first two thirds of the rows, and the others; standardized, unless made here.
@@ -67,9 +68,8 @@ fn compare_decisions(set: &str) {
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
     let lines = lines("decisions.csv", set);
     assert_eq!(lines.len(), 66 + 2);
-    for cells in lines {
-        let [_, kernel, cost, gamma, said] = &cells[..] else { panic!("five cells") };
-        let machine = svm(kernel, cost, gamma).fit(&space, &rows, LabelId(0), &[]).unwrap();
+    for [_, kernel, cost, gamma, said] in lines {
+        let machine = svm(&kernel, &cost, &gamma).fit(&space, &rows, LabelId(0), &[]).unwrap();
         assert!(machine.converged());
         for (at, said) in said.split(' ').enumerate() {
             let row = at * rest.n_rows() / 8;
@@ -101,9 +101,8 @@ fn compare_chains(set: &str) {
     let all = LabelView { rows: rows.clone(), features: (0..fitted.n_features()).collect() };
     let lines = lines("chains.csv", set);
     assert_eq!(lines.len(), 4);
-    for cells in lines {
-        let [_, order, cost, gamma, said] = &cells[..] else { panic!("five cells") };
-        let svm = svm("rbf", cost, gamma);
+    for [_, order, cost, gamma, said] in lines {
+        let svm = svm("rbf", &cost, &gamma);
         let order: Vec<LabelId> = order.split(' ').map(|l| LabelId(l.parse().unwrap())).collect();
         let order = Order::new(order, fitted.n_labels()).unwrap();
         let mut theirs = LabelMatrix::empty(rest.n_rows(), fitted.n_labels());
