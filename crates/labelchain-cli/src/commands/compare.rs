@@ -168,7 +168,7 @@ fn json(comparison: &Comparison) -> String {
         json!({
             "a": methods[pair.a],
             "b": methods[pair.b],
-            "n": pair.wilcoxon.n,
+            "n": pair.wilcoxon.n(),
             "w": pair.wilcoxon.w(),
             "p": pair.wilcoxon.p,
             "p_holm": pair.p_holm,
