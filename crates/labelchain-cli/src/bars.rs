@@ -52,12 +52,12 @@ pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
             Some(column) => columns[column] = last,
             None => columns.push(last),
         }
-        for line in first..=last {
-            let has = lines[line].chars().count();
-            lines[line] += &" ".repeat((2 * column).saturating_sub(has));
-            lines[line].push(match line {
-                line if line == first => '┐',
-                line if line == last => '┘',
+        for (at, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
+            let has = line.chars().count();
+            *line += &" ".repeat((2 * column).saturating_sub(has));
+            line.push(match at {
+                at if at == first => '┐',
+                at if at == last => '┘',
                 _ => '│',
             });
         }
