@@ -53,7 +53,8 @@ pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
             None => columns.push(last),
         }
         for (at, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
-            *line += &" ".repeat((2 * column).saturating_sub(line.chars().count()));
+            let has = line.chars().count();
+            *line += &" ".repeat((2 * column).saturating_sub(has));
             line.push(match at {
                 at if at == first => '┐',
                 at if at == last => '┘',

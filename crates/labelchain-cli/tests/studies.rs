@@ -391,3 +391,32 @@ fn the_smoke_protocol_runs_on_the_data_that_comes_with_it() {
     ]);
     assert!(paper.starts_with("30 sets x "), "{paper}");
 }
+
+#[test]
+fn a_study_is_reported_once_it_is_whole() {
+    let place = study();
+    place.ok(&["study", "run", "p.toml", "--only", "method=dynamic-nb,br-nb", "fold=0,1,2,3"]);
+    place.ok(&["study", "run", "p.toml", "--only", "method=small", "set=one"]);
+    let (status, out, error) = place.run(&["study", "report", "p.toml", "-o", "page.html"]);
+    assert_eq!((status, out.as_str()), (2, ""), "{error}");
+    assert!(
+        error.contains("\"small\" has no loss, or not all folds, on 1 of 2 data sets"),
+        "{error}"
+    );
+    assert!(!place.path("page.html").exists());
+
+    place.ok(&["study", "run", "p.toml"]);
+    let page = place.ok(&["study", "report", "p.toml", "-o", "page.html"]);
+    assert!(page.starts_with("3 methods on 2 data sets, by 11 criteria"), "{page}");
+    let report = fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(report.contains(&format!(
+        "A study by labelchain {}: 4 folds, seed 1.",
+        env!("CARGO_PKG_VERSION")
+    )));
+    assert!(report.contains("Losses of all folds: Hamming"));
+    assert!(report.contains("Time against loss"));
+    // The same as of the exported table.
+    place.ok(&["study", "export", "p.toml", "-o", "r.csv"]);
+    let json = |arguments: &[&str]| place.json(&[arguments, &["--json"]].concat());
+    assert_eq!(json(&["study", "report", "p.toml"]), json(&["compare", "r.csv"]));
+}

@@ -25,25 +25,19 @@ pub(crate) struct Compare {
     results: PathBuf,
 
     #[command(flatten)]
-    recipe: RecipeArgs,
-
-    /// Also a report, by its name: .html, .md, .tex, .csv, or a new directory for all of them and the
-    /// figures
-    #[arg(short = 'o', long = "report", value_name = "OUT")]
-    report: Option<PathBuf>,
-
-    /// In the report, put these printed losses beside ours
-    #[arg(long, value_name = "FILE.csv", requires = "report")]
-    compare_paper: Option<PathBuf>,
-
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
+    comparison: ComparisonArgs,
 }
 
-/// How to compare.
+impl Compare {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let results = Results::read(&self.results)?;
+        self.comparison.run(&stem(&self.results), &results, Vec::new(), &[&self.results])
+    }
+}
+
+/// How to compare, and how to tell it.
 #[derive(Args)]
-pub(crate) struct RecipeArgs {
+pub(crate) struct ComparisonArgs {
     /// The level of significance
     #[arg(long, value_name = "P", default_value_t = 0.1)]
     alpha: f64,
@@ -71,6 +65,19 @@ pub(crate) struct RecipeArgs {
     /// Same seed, same Bayesian beliefs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    /// Also a report, by its name: .html, .md, .tex, .csv, or a new directory for all of them and the
+    /// figures
+    #[arg(short = 'o', long = "report", value_name = "OUT")]
+    report: Option<PathBuf>,
+
+    /// In the report, put these printed losses beside ours
+    #[arg(long, value_name = "FILE.csv", requires = "report")]
+    compare_paper: Option<PathBuf>,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -86,10 +93,32 @@ enum ZerosArg {
     Zsplit,
 }
 
-impl RecipeArgs {
-    /// Follows the recipe.
-    pub(crate) fn compare(&self, results: &Results) -> Result<Comparison> {
-        let recipe = Recipe {
+impl ComparisonArgs {
+    /// Compares, writes the report, and prints. `inputs` are not written over.
+    pub(crate) fn run(
+        &self,
+        name: &str,
+        results: &Results,
+        notes: Vec<String>,
+        inputs: &[&Path],
+    ) -> Result<(), Failure> {
+        let comparison = compare(results, &self.higher_is_better, self.recipe())?;
+        if let Some(out) = &self.report {
+            not_over(inputs, out)?;
+            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
+            let title = format!(
+                "{name}: {} methods on {} data sets",
+                comparison.methods.len(),
+                comparison.datasets.len()
+            );
+            let report = Report::of(&title, results, &comparison, printed.as_ref(), notes);
+            save_report(&report, results, out)?;
+        }
+        print(&if self.json { json(&comparison) } else { text(&comparison) })
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe {
             alpha: self.alpha,
             gaps: match self.gaps {
                 None => Gaps::Refuse,
@@ -104,33 +133,12 @@ impl RecipeArgs {
             exact_up_to: self.exact_up_to,
             region: self.bayes,
             seed: Seed::new(self.seed),
-        };
-        compare(results, &self.higher_is_better, recipe)
-    }
-}
-
-impl Compare {
-    pub(crate) fn run(&self) -> Result<(), Failure> {
-        let results = Results::read(&self.results)?;
-        let comparison = self.recipe.compare(&results)?;
-        if let Some(out) = &self.report {
-            not_over(&[&self.results], out)?;
-            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
-            let title = format!(
-                "{}: {} methods on {} data sets",
-                stem(&self.results),
-                comparison.methods.len(),
-                comparison.datasets.len()
-            );
-            let report = Report::of(&title, &results, &comparison, printed.as_ref(), Vec::new());
-            save_report(&report, &results, out)?;
         }
-        print(&if self.json { json(&comparison) } else { text(&comparison) })
     }
 }
 
 /// Writes one format, or a directory of all.
-pub(crate) fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
+fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
     if let Some(format) = Format::of(out) {
         let text = report.text(format, false);
         return save(out, |file| file.write_all(text.as_bytes()));
@@ -160,7 +168,7 @@ fn json(comparison: &Comparison) -> String {
         json!({
             "a": methods[pair.a],
             "b": methods[pair.b],
-            "n": pair.wilcoxon.n,
+            "n": pair.wilcoxon.n(),
             "w": pair.wilcoxon.w(),
             "p": pair.wilcoxon.p,
             "p_holm": pair.p_holm,

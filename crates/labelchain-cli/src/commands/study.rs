@@ -13,6 +13,7 @@ use labelchain::error::Result;
 use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
 use serde_json::{Map, Value, json};
 
+use super::compare::ComparisonArgs;
 use crate::args::not_over;
 use crate::memory;
 use crate::messages::{Failure, print, remark};
@@ -30,6 +31,8 @@ enum StudyCommand {
     Run(Run),
     /// What is done, running, failed or missing
     Status(ShowStatus),
+    /// The methods compared: ranks, tests, tables, figures
+    Report(Report),
     /// The losses as a table, for `labelchain compare` and other tools
     Export(Export),
     /// Make one file of results from several
@@ -41,6 +44,7 @@ impl Study {
         match &self.command {
             StudyCommand::Run(run) => run.run(),
             StudyCommand::Status(status) => status.run(),
+            StudyCommand::Report(report) => report.run(),
             StudyCommand::Export(export) => export.run(),
             StudyCommand::Merge(merge) => merge.run(),
         }
@@ -317,6 +321,60 @@ impl Export {
             }
         }
     }
+}
+
+#[derive(Args)]
+struct Report {
+    #[command(flatten)]
+    files: Files,
+
+    #[command(flatten)]
+    comparison: ComparisonArgs,
+}
+
+impl Report {
+    fn run(&self) -> Result<(), Failure> {
+        let protocol = self.files.protocol()?;
+        let database = self.files.results();
+        let results = study::results(&protocol, &database)?;
+        let status = study::status(&protocol, &database)?;
+        let notes = notes(&protocol, &status);
+        let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
+        self.comparison.run(&name, &results, notes, &[&self.files.protocol, &database])
+    }
+}
+
+/// What a reader of the report must know about the study.
+fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
+    let mut notes = vec![format!(
+        "A study by labelchain {}: {} folds, seed {}.",
+        env!("CARGO_PKG_VERSION"),
+        protocol.n_folds,
+        protocol.seed
+    )];
+    let n_cells = protocol.sets.len() * protocol.methods.len() * protocol.n_folds;
+    let n_done: usize = status.grid.iter().flatten().map(|state| state.n_done).sum();
+    if n_done < n_cells {
+        notes.push(format!(
+            "The study is not complete: {n_done} of {n_cells} cells are done, {} failed.",
+            status.failed.len()
+        ));
+    }
+    // Both are described elsewhere, and not in full.
+    let is_reconstruction = |name: &str| name.starts_with("ga-") || name.starts_with("oocc-");
+    let reconstructions: Vec<&str> = protocol
+        .methods
+        .iter()
+        .filter(|spec| is_reconstruction(&spec.method.to_string()))
+        .map(|spec| spec.name.as_str())
+        .collect();
+    if !reconstructions.is_empty() {
+        notes.push(format!(
+            "Reconstructions, where their descriptions leave parts open: {}.",
+            reconstructions.join(", ")
+        ));
+    }
+    notes
 }
 
 #[derive(Args)]

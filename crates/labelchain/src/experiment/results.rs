@@ -3,6 +3,7 @@
 //! Statistics and reports can be redone from a file of these, without data or models, and for
 //! anybody's results.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -270,7 +271,7 @@ fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
         let dataset = name(record, columns.dataset)?;
         let criterion = match columns.criterion {
             Some(column) => name(record, column)?,
-            None => file.clone(),
+            None => Cow::Borrowed(file.as_str()),
         };
         let fold = columns.fold.map(|column| fold(record, column)).transpose()?.flatten();
         if *first_fold.get_or_insert(fold.is_some()) != fold.is_some()
@@ -283,18 +284,19 @@ fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
                 .into());
         }
         let seconds = columns.seconds.map(|column| seconds(record, column)).transpose()?.flatten();
-        for (method, column) in columns.measured(record, &names)? {
+        for (of, column) in &columns.methods {
+            let method = match of {
+                MethodName::In(column) => name(record, *column)?,
+                MethodName::Above(name) => Cow::Borrowed(name.as_str()),
+            };
             // Even without a loss its name is known, so that the gap is.
             let key = results.key(&dataset, &method, &criterion, fold);
-            let Some(loss) = loss(record, column, columns.long.is_none().then_some(&method))?
-            else {
-                continue;
-            };
+            let Some(loss) = loss(record, *column, of)? else { continue };
             if let Err(earlier) = results.insert(Row { key, loss, seconds }) {
                 let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
                 return Err(record
                     .fault_in(
-                        column,
+                        *column,
                         format!("one loss of {method} on {dataset} by {criterion}{fold}"),
                     )
                     .found(format!("a second one; the first is in line {}", lines[earlier]))
@@ -313,10 +315,16 @@ struct Columns {
     criterion: Option<usize>,
     fold: Option<usize>,
     seconds: Option<usize>,
-    /// Method and loss, unless the table is wide.
-    long: Option<(usize, usize)>,
-    /// Each column of a wide table that is a method.
-    wide: Vec<usize>,
+    /// Methods, each with the column of its losses.
+    methods: Vec<(MethodName, usize)>,
+}
+
+/// Where the name of a method stands.
+enum MethodName {
+    /// In a column of a long table.
+    In(usize),
+    /// Above a column of a wide one.
+    Above(String),
 }
 
 const SHAPES: &str = "a long table has columns dataset, method, criterion and loss, and perhaps \
@@ -347,11 +355,11 @@ impl Columns {
             return Err(refused("a column dataset".into()));
         };
         let [criterion, fold] = [find(&["criterion"])?, find(&["fold"])?];
-        let columns =
-            Columns { dataset, criterion, fold, seconds: None, long: None, wide: Vec::new() };
+        let columns = Columns { dataset, criterion, fold, seconds: None, methods: Vec::new() };
         match (find(&["method", "algorithm"])?, find(&["loss", "value"])?) {
             (Some(method), Some(loss)) => {
-                Ok(Columns { seconds: find(&["seconds"])?, long: Some((method, loss)), ..columns })
+                let methods = vec![(MethodName::In(method), loss)];
+                Ok(Columns { seconds: find(&["seconds"])?, methods, ..columns })
             }
             (Some(_), None) => Err(refused("a column loss beside the column method".into())),
             (None, Some(_)) => Err(refused("a column method beside the column loss".into())),
@@ -359,26 +367,22 @@ impl Columns {
                 let taken = [Some(dataset), criterion, fold];
                 // A program that numbers the rows leaves that column without a name.
                 let is_method = |at: &usize| !taken.contains(&Some(*at)) && !names[*at].is_empty();
-                let wide: Vec<usize> = (0..names.len()).filter(is_method).collect();
-                match wide.is_empty() {
+                let method = |at: usize| (MethodName::Above(names[at].clone()), at);
+                let methods: Vec<_> = (0..names.len()).filter(is_method).map(method).collect();
+                match methods.is_empty() {
                     true => Err(refused("at least one column of losses".into())),
-                    false => Ok(Columns { wide, ..columns }),
+                    false => Ok(Columns { methods, ..columns }),
                 }
             }
         }
     }
-
-    /// The methods of a record, each with the column of its loss.
-    fn measured(&self, record: &Record, names: &[String]) -> Result<Vec<(String, usize)>> {
-        match self.long {
-            Some((method, loss)) => Ok(vec![(name(record, method)?, loss)]),
-            None => Ok(self.wide.iter().map(|&at| (names[at].clone(), at)).collect()),
-        }
-    }
 }
 
-fn name(record: &Record, column: usize) -> Result<String> {
-    let name = record.text(column)?.trim().to_string();
+fn name<'r>(record: &'r Record, column: usize) -> Result<Cow<'r, str>> {
+    let name = match record.text(column)? {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().into()),
+    };
     match name.is_empty() {
         true => Err(record.fault_in(column, "a name").found("none").into()),
         false => Ok(name),
@@ -401,20 +405,20 @@ fn seconds(record: &Record, column: usize) -> Result<Option<f64>> {
     }
 }
 
-/// The loss in a cell, which in a wide table is that of `method`.
-fn loss(record: &Record, column: usize, method: Option<&String>) -> Result<Option<f64>> {
+/// The loss in a cell.
+fn loss(record: &Record, column: usize, method: &MethodName) -> Result<Option<f64>> {
     match Cell::of(record.bytes(column)) {
         Cell::Missing => Ok(None),
         Cell::Number(loss) if loss.is_finite() => Ok(Some(loss)),
-        _ => {
-            let of = method.map(|method| format!(", the loss of {method}")).unwrap_or_default();
-            let fault = record.fault_in(column, format!("a number{of}"));
-            Err(match method {
-                Some(_) => fault.help(SHAPES),
-                None => fault.help("leave the cell empty if there is no loss"),
+        _ => Err(match method {
+            MethodName::In(_) => {
+                record.fault_in(column, "a number").help("leave the cell empty if there is no loss")
             }
-            .into())
+            MethodName::Above(name) => {
+                record.fault_in(column, format!("a number, the loss of {name}")).help(SHAPES)
+            }
         }
+        .into()),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn rows(comparison: &Comparison) -> String {
             let mut row = |statistic, value| {
                 row([key, "", &methods[pair.a], &methods[pair.b], statistic], value);
             };
-            row("wilcoxon_n", pair.wilcoxon.n as f64);
+            row("wilcoxon_n", pair.wilcoxon.n() as f64);
             row("wilcoxon_w", pair.wilcoxon.w());
             row("wilcoxon_p", pair.wilcoxon.p);
             row("wilcoxon_p_holm", pair.p_holm);

@@ -198,7 +198,7 @@ fn origin(pair: &Pair) -> String {
     let tested = &pair.wilcoxon;
     format!(
         "n {}, W {}, p {:.6} ({}), {} wins, {} ties, {} losses",
-        tested.n,
+        tested.n(),
         tested.w(),
         tested.p,
         if tested.is_exact { "exact" } else { "normal" },
@@ -229,7 +229,7 @@ pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
             whole(pair.effect.wins),
             whole(pair.effect.ties),
             whole(pair.effect.losses),
-            whole(tested.n),
+            whole(tested.n()),
             Cell::number(tested.w(), tested.w().to_string(), String::new()),
             p,
             Cell {

@@ -172,7 +172,8 @@ pub(super) fn fit(name: &str, size: f64, width: f64) -> String {
 /// Round steps from at most `low` to at least `high`, about `n` of them.
 pub(super) fn ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
     // Where all values are equal, or nearly, the steps still differ.
-    let span = (high - low).max(low.abs() * 1e-9).max(1e-9);
+    let is_wide = high - low > low.abs() * 1e-9 + 1e-12;
+    let span = if is_wide { high - low } else { low.abs().max(1.0) * 1e-3 };
     let high = low + span;
     let raw = span / n as f64;
     let power = 10f64.powf(raw.log10().floor());
@@ -243,7 +244,9 @@ mod tests {
         assert_eq!(ticks(0.0, 1.0, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(ticks(0.13, 0.58, 3), [0.0, 0.2, 0.4, 0.6000000000000001]);
         assert_eq!(tick_text(0.6000000000000001, &ticks(0.0, 1.0, 5)), "0.6");
-        assert_eq!(ticks(2.0, 2.0, 4).len(), 2);
+        // A span of 0.002 in four steps of 0.0005.
+        let alone = ticks(2.0, 2.0, 4);
+        assert_eq!((alone.len(), tick_text(alone[1], &alone).as_str()), (5, "2.0005"));
     }
 
     #[test]

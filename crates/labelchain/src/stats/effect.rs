@@ -17,15 +17,14 @@ pub struct Effect {
     pub rank_biserial: f64,
 }
 
-/// Measures losses of the first minus losses of the second, as tested.
-pub fn effect(differences: &[f64], tested: &Wilcoxon) -> Effect {
-    let count = |is: fn(&f64) -> bool| differences.iter().filter(|d| is(d)).count();
+/// Measures what was tested: losses of the first minus losses of the second.
+pub fn effect(tested: &Wilcoxon) -> Effect {
     let (in_favour, against) = (tested.w_minus, tested.w_plus);
     let both = in_favour + against;
     Effect {
-        wins: count(|&d| d < 0.0),
-        ties: count(|&d| d == 0.0),
-        losses: count(|&d| d > 0.0),
+        wins: tested.n_minus,
+        ties: tested.n_zero,
+        losses: tested.n_plus,
         rank_biserial: if both > 0.0 { (in_favour - against) / both } else { 0.0 },
     }
 }
@@ -38,12 +37,13 @@ mod tests {
     #[test]
     fn a_smaller_loss_is_a_win() {
         let test = SignedRanks::new(Zeros::Wilcox, 49).unwrap();
-        let of = |differences: &[f64]| effect(differences, &test.test(differences));
+        let of = |differences: &[f64]| effect(&test.test(differences));
         // Ranks 1, 2, 3: in favour 2 + 3, against 1; (5 - 1) / 6.
         let found = of(&[-0.3, -0.2, 0.1, 0.0]);
         assert_eq!((found.wins, found.ties, found.losses), (2, 1, 1));
         assert_eq!(found.rank_biserial, 4.0 / 6.0);
         assert_eq!(of(&[-1.0, -2.0]).rank_biserial, 1.0);
         assert_eq!(of(&[0.0]).rank_biserial, 0.0);
+        assert_eq!(of(&[0.1 + 0.2 - 0.3]).ties, 1);
     }
 }
