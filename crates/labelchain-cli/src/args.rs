@@ -9,10 +9,11 @@ use labelchain::data::{
     Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
     Threshold, read,
 };
-use labelchain::ensemble::Sampling;
+use labelchain::ensemble::{Genetic, Sampling};
 use labelchain::error::{Error, Result};
-use labelchain::experiment::{Method, Settings, StrategyName};
-use labelchain::model::Likelihood;
+use labelchain::experiment::{Method, Settings};
+use labelchain::model::{J48, Likelihood};
+use labelchain::ordering::{GeneticSearch, OrderDistance};
 use labelchain::trained::Trained;
 
 use crate::commands::{
@@ -268,6 +269,55 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "ORDER", value_delimiter = ',', default_value = "random", help_heading = METHOD)]
     order: Vec<String>,
 
+    /// The smaller, the more of a tree is pruned
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, help_heading = TREES)]
+    confidence: f64,
+
+    /// Rows that at least two branches of a split must have
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = TREES)]
+    min_leaf: usize,
+
+    /// Leave trees as they have grown
+    #[arg(long, help_heading = TREES)]
+    unpruned: bool,
+
+    /// Split nominal inputs into one value and the others
+    #[arg(long, help_heading = TREES)]
+    binary_splits: bool,
+
+    /// Orders that each member draws and tries
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = OOCC)]
+    orders: usize,
+
+    /// Validation rows that are asked for the order that suited them
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = OOCC)]
+    lenders: usize,
+
+    /// Members trained, of which the search keeps K [default: 3 K]
+    #[arg(long, value_name = "N", help_heading = GENETIC)]
+    candidates: Option<usize>,
+
+    /// Subsets of members alive at a time
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = GENETIC)]
+    population: usize,
+
+    /// How often they breed
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = GENETIC)]
+    generations: usize,
+
+    /// How likely two subsets mix
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, help_heading = GENETIC)]
+    crossover: f64,
+
+    /// How likely each member of a subset is swapped [default: one of K]
+    #[arg(long, value_name = "SHARE", help_heading = GENETIC)]
+    mutation: Option<f64>,
+
+    /// Distance of orders that should be large beside a small loss: precedence, adjacency,
+    /// positional, hamming, cayley, ulam; or none
+    #[arg(long, value_name = "DISTANCE|none", default_value = "precedence", value_parser = distance_or_none, help_heading = GENETIC)]
+    diversity: Diversity,
+
     #[command(flatten)]
     threads: Threads,
 }
@@ -290,6 +340,19 @@ impl Threads {
 }
 
 const METHOD: &str = "Method (defaults as in the paper)";
+const TREES: &str = "Methods with -j48 (defaults as in WEKA)";
+const OOCC: &str = "Method oocc";
+const GENETIC: &str = "Methods ga and ga-br";
+
+#[derive(Clone, Copy)]
+struct Diversity(Option<OrderDistance>);
+
+fn distance_or_none(text: &str) -> Result<Diversity> {
+    match text {
+        "none" => Ok(Diversity(None)),
+        _ => text.parse().map(|distance| Diversity(Some(distance))),
+    }
+}
 
 #[derive(Clone, Copy)]
 struct AutoOr<T>(Option<T>);
@@ -349,18 +412,36 @@ impl MethodArgs {
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,
                 LikelihoodArg::Weka => Likelihood::Weka,
             },
+            tree: J48 {
+                confidence: self.confidence,
+                min_leaf: self.min_leaf,
+                pruned: !self.unpruned,
+                binary_splits: self.binary_splits,
+            },
             order: self.order(data)?,
+            n_orders: self.orders,
+            n_lenders: self.lenders,
+            genetic: Genetic {
+                n_candidates: self.candidates,
+                search: GeneticSearch {
+                    population: self.population,
+                    generations: self.generations,
+                    crossover: self.crossover,
+                    mutation: self.mutation,
+                },
+                diversity: self.diversity.0,
+            },
         })
     }
 
     /// Refuses what a method cannot do without.
     pub(crate) fn check(&self, methods: &[Method]) -> Result<()> {
-        let needs_validation = |method: &Method| method.strategy == StrategyName::Dynamic;
+        let needs_validation = |method: &Method| method.strategy.needs_validation();
         match methods.iter().any(needs_validation) && self.fit_share == 1.0 {
             true => Err(Error::Setting {
                 name: "--fit-share",
                 value: "1".into(),
-                accepted: "below 1 for dynamic, whose orders are chosen on validation rows; ecc and br need none",
+                accepted: "below 1 for dynamic, oocc, ga and ga-br, which choose orders or members on validation rows; ecc and br need none",
             }),
             false => Ok(()),
         }

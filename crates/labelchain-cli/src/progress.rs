@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use labelchain::experiment::Step;
 
 /// So many steps done of so many.
 pub(crate) struct Progress(ProgressBar);
@@ -14,7 +15,7 @@ impl Progress {
             return Progress(ProgressBar::hidden());
         }
         let bar = ProgressBar::new(n_steps as u64);
-        let template = "{prefix} {pos}/{len} {bar:40} {elapsed} elapsed, {eta} left";
+        let template = "{prefix} {pos}/{len} {bar:40} {elapsed} elapsed, {eta} left{msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
@@ -29,7 +30,9 @@ impl Progress {
             return Progress(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}, {elapsed} elapsed") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{spinner} {prefix}, {elapsed} elapsed{msg}")
+        {
             bar.set_style(style);
         }
         bar.set_prefix(what);
@@ -37,8 +40,18 @@ impl Progress {
         Progress(bar)
     }
 
-    pub(crate) fn show(&self, n_done: usize) {
-        self.0.set_position(n_done as u64);
+    pub(crate) fn show(&self, step: Step) {
+        match step {
+            Step::Folds { done } => {
+                self.0.set_message("");
+                self.0.set_position(done as u64);
+            }
+            Step::Generations { done, of, least } => {
+                self.0.set_message(format!(
+                    ", generation {done}/{of}, least macro-F1 loss {least:.4}"
+                ));
+            }
+        }
     }
 
     /// Steps that are not alike: somebody else knows how long the rest will take.

@@ -212,6 +212,46 @@ def f1(odds):
     return 1 / (1 + math.exp(-odds) / 2)
 
 
+class Lent:
+    """Which of a member's orders each of its validation rows lends."""
+
+    def __init__(self, said, n_lenders, member, inputs, truth):
+        self.orders, self.rows, self.n_lenders = said["orders"], said["validation_rows"], n_lenders
+        self.inputs, self.features = inputs, member.features
+        n = len(truth[0])
+        equal("orders that are permutations", [], [o for o in self.orders if sorted(o) != list(range(n))])
+        equal("different orders", min(20, math.factorial(n)), len({tuple(o) for o in self.orders}))
+        self.scores = []
+        for row in self.rows:
+            answers = [member.walk(inputs[row], order)[1] for order in self.orders]
+            self.scores.append([example_f1(answer, truth[row]) for answer in answers])
+        self.total = [sum(scores) for scores in zip(*self.scores)]
+        # Greatest score on the row, then greatest mean score, then the first.
+        places = range(len(self.orders))
+        self.assigned = [
+            max(places, key=lambda j: (scores[j], self.total[j], -j)) for scores in self.scores
+        ]
+        equal("assigned orders", self.assigned, said["assigned"])
+
+    def order(self, x):
+        near = [squared_distance(x, self.inputs[row], self.features) for row in self.rows]
+        asked = sorted(range(len(self.rows)), key=lambda v: (near[v], self.rows[v]))[: self.n_lenders]
+
+        def preferred(j):
+            lent = sum(self.assigned[v] == j for v in asked)
+            return lent, sum(self.scores[v][j] for v in asked), self.total[j], -j
+
+        best = max(range(len(self.orders)), key=preferred)
+        lender = next(v for v in asked if self.assigned[v] == best)
+        return self.rows[lender], self.orders[best]
+
+
+def example_f1(answer, truth):
+    right = 2 * sum(a and t for a, t in zip(answer, truth))
+    wrong = sum(a != t for a, t in zip(answer, truth))
+    return 1 - wrong / (wrong + right) if wrong + right else 1.0
+
+
 class Member:
     def __init__(self, said, model, inputs, truth):
         self.features, self.decay, self.order = model["features"], model["decay"], said["order"]
@@ -222,6 +262,9 @@ class Member:
             learn(label, view, inputs, truth, self.features, how)
             for label, view in enumerate(said["by_label"])
         ]
+        self.lent = None
+        if said["orders"] is not None:
+            self.lent = Lent(said, model["settings"]["lenders"], self, inputs, truth)
         # Of the validation rows: where binary relevance was right that a label is there (hits), and
         # where it was wrong.
         self.hits = [[] for _ in self.labels]
@@ -245,9 +288,23 @@ class Member:
         right, wrong = distances(self.hits[at]), distances(self.errors[at])
         return log_sum(right, self.decay) - log_sum(wrong, self.decay)
 
+    def walk(self, x, order):
+        """Support and decision of every label; no label hears of another without an order."""
+        n = len(self.labels)
+        supports, decisions, decided = [0.0] * n, [0] * n, {}
+        for at in range(n) if order is None else order:
+            supports[at] = self.labels[at].support(x, decided)
+            decisions[at] = int(supports[at] > 0)
+            if order is not None:
+                decided[at] = decisions[at]
+        return supports, decisions
+
     def check(self, where, method, x, said):
         n = len(self.labels)
         order = self.order
+        if self.lent:
+            nearest, order = self.lent.order(x)
+            equal(f"{where}, nearest", nearest, said["nearest"])
         if method == "dynamic":
             odds = [self.log_odds(x, at) for at in range(n)]
             for at in range(n):
@@ -256,13 +313,9 @@ class Member:
         else:
             equal(f"{where}, local F1", None, said["local_f1"])
         equal(f"{where}, order", order, said["order"])
-        decisions, decided = [0] * n, {}
-        for at in list(range(n)) if order is None else order:
-            support = self.labels[at].support(x, decided)
-            close(f"{where}, support of label {at}", support, said["support"][at])
-            decisions[at] = int(support > 0)
-            if order is not None:
-                decided[at] = decisions[at]
+        supports, decisions = self.walk(x, order)
+        for at in range(n):
+            close(f"{where}, support of label {at}", supports[at], said["support"][at])
         equal(f"{where}, decisions", decisions, said["decisions"])
         return decisions
 
@@ -271,12 +324,23 @@ def check_draws(model, truth):
     settings = model["settings"]
     n_drawn = math.floor(settings["sample"] * len(truth))
     n_fitting = math.floor(settings["fit_share"] * n_drawn)
+    n_validation = n_drawn - n_fitting
+    if model["method"].startswith("ga-"):
+        # The validation rows are the same for all, cut off before any member draws.
+        n_left = math.floor(settings["fit_share"] * len(truth))
+        n_fitting, n_validation = math.floor(settings["sample"] * n_left), len(truth) - n_left
+        candidates = [member["candidate"] for member in model["members"]]
+        n_candidates = settings["candidates"] or 3 * settings["members"]
+        equal("candidates kept twice", len(candidates), len(set(candidates)))
+        equal("candidates that are none", [], [at for at in candidates if not 0 <= at < n_candidates])
+        common = {tuple(member["validation_rows"]) for member in model["members"]}
+        equal("common validation rows", 1, len(common))
     equal("number of members", settings["members"], len(model["members"]))
     n_thinned = 0
     for at, member in enumerate(model["members"]):
         fitting, validation = member["fitting_rows"], member["validation_rows"]
         equal(f"member {at}, rows to fit on", n_fitting, len(set(fitting)))
-        equal(f"member {at}, rows to validate on", n_drawn - n_fitting, len(set(validation)))
+        equal(f"member {at}, rows to validate on", n_validation, len(set(validation)))
         equal(f"member {at}, rows in both parts", set(), set(fitting) & set(validation))
         for label, view in enumerate(member["by_label"]):
             what = f"member {at}, label {label}, rows"
@@ -298,7 +362,7 @@ def main():
     with open(explain_path) as file:
         explained = [json.loads(line) for line in file]
     method, base = model["method"].rsplit("-", 1)
-    if base not in ("nb", "knn") or method not in ("dynamic", "ecc", "br"):
+    if base not in ("nb", "knn") or method not in ("dynamic", "ecc", "br", "oocc", "ga", "ga-br"):
         fail(f"cannot re-derive {model['method']}")
     features, labels = model["features"], model["labels"]
     inputs, truth = read(train_path, features, labels)

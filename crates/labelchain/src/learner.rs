@@ -118,10 +118,21 @@ pub struct Trace {
     /// How much that quality rests on: the share of the neighbourhood, by membership, where the
     /// label was there or was said to be.
     pub weight: Option<Vec<f64>>,
+    /// The row that lent its order, where one did.
+    pub lender: Option<Lender>,
     /// What was decided.
     pub decisions: Vec<bool>,
     /// log P(relevant) - log P(irrelevant) at the moment of the decision.
     pub support: Vec<f64>,
+}
+
+/// A validation row that lends the order which told its own labels best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lender {
+    /// The row of the training set.
+    pub row: usize,
+    /// How well: F1 of the answer against its labels.
+    pub f1: f64,
 }
 
 impl Trace {
@@ -130,6 +141,7 @@ impl Trace {
             order: None,
             local_f1: None,
             weight: None,
+            lender: None,
             decisions: vec![false; n_labels],
             support: vec![0.0; n_labels],
         }

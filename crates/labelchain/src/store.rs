@@ -23,7 +23,7 @@ const HEADER: usize = 16 + 4 + 8 + 32;
 
 impl Trained {
     /// The format of model files that this version writes, and the only one it reads.
-    pub const FORMAT: u32 = 2;
+    pub const FORMAT: u32 = 3;
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
@@ -108,7 +108,7 @@ mod tests {
         let data = network.generate("t", Seed::new(1)).unwrap();
         let sampling = Sampling { n_members: 2, ..Sampling::default() };
         let settings = Settings { sampling, decay: Some(1.0), max_features, ..Settings::default() };
-        let trained = Trained::fit(&data, method.parse().unwrap(), &settings, 1).unwrap();
+        let trained = Trained::fit(&data, method.parse().unwrap(), &settings, 1, &|_| ()).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("m.labelchain");
         trained.save(&path).unwrap();

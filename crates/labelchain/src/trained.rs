@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::data::{
     Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse, nearest,
 };
-use crate::ensemble::{Ensemble, Member};
+use crate::ensemble::{BaseModel, Ensemble, Member};
 use crate::error::{Error, Result};
-use crate::experiment::{Method, Settings, fit};
+use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
-use crate::model::{BaseModel, ChainModel as _, Evidence as _};
+use crate::model::{ChainModel as _, Evidence as _};
 use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{Prepared, Standardizer};
 use crate::seed::Seed;
@@ -46,17 +46,25 @@ pub struct Answers {
 
 impl Trained {
     /// Trains one method on all rows.
-    pub fn fit(data: &Dataset, method: Method, settings: &Settings, seed: u64) -> Result<Trained> {
+    /// `progress` is told after each step of something long.
+    pub fn fit(
+        data: &Dataset,
+        method: Method,
+        settings: &Settings,
+        seed: u64,
+        progress: &dyn Fn(Step),
+    ) -> Result<Trained> {
         if data.n_rows() == 0 {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
         let prepared = Prepared::new(data)?;
-        let seed_of_all = Seed::new(seed).child("whole", 0);
-        let Some(fitted) = fit(&[method], settings, data, &prepared, seed_of_all).next() else {
+        let draws = Seed::new(seed).child("whole", 0);
+        let methods = [method];
+        let mut fitted = fit(&methods, settings, data, &prepared, draws, progress);
+        let Some(fitted) = fitted.next().transpose()? else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
         };
-        let fitted = fitted?;
         let train =
             fitted.ensemble.needs_neighbourhood().then(|| prepared.data().features().clone());
         Ok(Trained {
@@ -129,6 +137,23 @@ impl Trained {
     /// The members of the ensemble.
     pub fn members(&self) -> &[Member<BaseModel>] {
         self.ensemble.members()
+    }
+
+    /// The tree of one member for one label, in the units of the training file, as text; none where
+    /// members are not trees.
+    pub fn tree(&self, member: usize, label: LabelId) -> Option<String> {
+        let BaseModel::J48(chain) = self.members().get(member)?.model() else { return None };
+        let inputs = chain.inputs(label, &self.attributes, &self.label_names);
+        let features = &chain.views()[label.0].features;
+        let (means, deviations) = (self.standardizer.means(), self.standardizer.deviations());
+        let as_in_file = |input: usize, value: f64| {
+            let scale = |&column: &usize| Some((means[column]?, deviations[column]?));
+            match features.get(input).and_then(scale) {
+                Some((mean, deviation)) => value * deviation + mean,
+                None => value,
+            }
+        };
+        Some(chain.model(label).on_scale(as_in_file).named(&inputs).to_string())
     }
 
     /// Labels rows whose columns were brought into place by [`Trained::align`].

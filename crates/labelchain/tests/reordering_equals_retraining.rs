@@ -51,9 +51,9 @@ impl BinaryLearner for BruteForce {
 }
 
 impl Stored {
-    fn distance(&self, features: &labelchain::data::Matrix, query: usize, row: usize) -> f64 {
+    fn distance(&self, cell: &dyn Fn(usize) -> f64, row: usize) -> f64 {
         let term = |column: usize| {
-            let (x, v) = (features.get(query, column), self.data.features().get(row, column));
+            let (x, v) = (cell(column), self.data.features().get(row, column));
             match &self.data.attributes()[column].kind {
                 AttributeKind::Numeric if x.is_nan() || v.is_nan() => 2.0,
                 AttributeKind::Numeric => (x - v).powi(2),
@@ -66,17 +66,13 @@ impl Stored {
 }
 
 impl BinaryModel for Stored {
-    fn supports(&self, block: &Block) -> Vec<f64> {
-        let support = |&query: &usize| {
-            let mut rows: Vec<usize> = (0..self.data.n_rows()).collect();
-            let distances: Vec<f64> =
-                rows.iter().map(|&row| self.distance(block.features, query, row)).collect();
-            rows.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
-            rows.truncate(self.neighbours);
-            let carries = |row: &&usize| self.data.labels().get(**row, LabelId(0));
-            2.0 * rows.iter().filter(carries).count() as f64 - rows.len() as f64
-        };
-        block.rows.iter().map(support).collect()
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+        let mut rows: Vec<usize> = (0..self.data.n_rows()).collect();
+        let distances: Vec<f64> = rows.iter().map(|&row| self.distance(cell, row)).collect();
+        rows.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        rows.truncate(self.neighbours);
+        let carries = |row: &&usize| self.data.labels().get(**row, LabelId(0));
+        2.0 * rows.iter().filter(carries).count() as f64 - rows.len() as f64
     }
 }
 
@@ -113,8 +109,9 @@ where
         let features = queries.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let walked = chain.predict_block(&block);
-        let retrained = Retrained::fit(judge, &train, &views, order.clone()).unwrap();
-        assert_eq!(walked, retrained.predict(&queries).unwrap(), "order {order}");
+        let retrained = Retrained::fit(judge, &train, views.clone(), Some(order)).unwrap();
+        let retrained = Chain { model: retrained, policy: order.clone() };
+        assert_eq!(walked, retrained.predict_block(&block), "order {order}");
         relevant += walked.counts().iter().sum::<usize>();
     }
     assert!(relevant > 0, "answers that are all empty prove nothing");

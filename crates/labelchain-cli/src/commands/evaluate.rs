@@ -22,7 +22,8 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
 
-    /// Methods to compare: dynamic, ecc or br, each with -nb or -knn
+    /// Methods to compare: dynamic, ga, ecc, oocc, br or ga-br, each with -nb or -knn; or ga, ecc, br or ga-br
+    /// with -j48
     #[arg(
         short,
         long,
@@ -70,7 +71,7 @@ impl Evaluate {
         let progress = Progress::new("fold", self.folds);
         let settings = self.settings.settings(&data)?;
         let evaluations =
-            evaluate(&data, &self.method, &settings, &folds, seed, &|done| progress.show(done))?;
+            evaluate(&data, &self.method, &settings, &folds, seed, &|step| progress.show(step))?;
         progress.end();
         if let Some(path) = &self.predictions {
             save_predictions(path, &data, &folds, &evaluations)?;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use labelchain::data::{Dataset, LabelId};
 use labelchain::error::{Error, Result};
+use labelchain::experiment::StrategyName;
 use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 
@@ -157,12 +158,13 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
     let names = model.label_names();
     let (wide, n) = (width(names, 5, 32), names.len());
     let mut page = format!(
-        "\nMember {at}, which agrees with the vote on {} of {n} labels, {}\n\n",
+        "\nMember {at}, which agrees with the vote on {} of {n} labels, {}:\n\n",
         n_agreed(answers, trace),
-        match (&trace.order, &trace.local_f1) {
-            (_, Some(_)) => "decided them in this order:",
-            (Some(_), None) => "decided them in its order, the same for every row:",
-            (None, None) => "decided them independently:",
+        match (&trace.order, trace.lender) {
+            (None, _) => "decided them independently",
+            (_, Some(_)) => "decided them in an order that was lent",
+            _ if trace.local_f1.is_some() => "decided them in this order",
+            _ => "decided them in its order, the same for every row",
         }
     );
     let f1_title = match trace.local_f1 {
@@ -208,19 +210,47 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
         }
         None => "  support  the same, for no decision changes another; relevant if above 0\n",
     });
-    page.push_str(match (&trace.order, &trace.local_f1) {
-        (_, Some(_)) => {
-            "  local F1 how well the label is told near this row, among the member's validation rows\n  \
-             weight   the share of that neighbourhood where the label was there or was told\n"
-        }
-        (Some(_), None) => {
-            "  There is no local F1: this method's orders are drawn or given, not chosen by the row.\n"
-        }
-        (None, None) => {
-            "  There is no local F1 and no order: this method decides each label on its own.\n"
-        }
-    });
+    page += &why(model, at, trace);
     page
+}
+
+/// Why the member took this order.
+fn why(model: &Trained, at: usize, trace: &Trace) -> String {
+    if trace.local_f1.is_some() {
+        return "  local F1 how well the label is told near this row, among the member's validation rows\n  \
+                weight   the share of that neighbourhood where the label was there or was told\n"
+            .into();
+    }
+    let member = &model.members()[at];
+    if let (Some(lender), Some(lent)) = (trace.lender, member.lent()) {
+        return format!(
+            "\n  The order was lent by row {} of the training file, the nearest of the member's {}\n  \
+             validation rows: none of the {} orders tried told the labels of that row better (F1 {:.3}).\n",
+            lender.row,
+            member.validation.len(),
+            lent.orders().len(),
+            lender.f1
+        );
+    }
+    let n_members = model.members().len();
+    let kept = format!(
+        "  A genetic search kept it, candidate {} of {}, for how {n_members} of them vote together on {}\n  \
+         common validation rows",
+        member.candidate,
+        model.settings().genetic.n_candidates(n_members).unwrap_or_default(),
+        member.validation.len()
+    );
+    match model.method().strategy {
+        StrategyName::Ga => format!(
+            "\n  The order was drawn at random with the member.\n{kept}, and for how their orders differ.\n"
+        ),
+        StrategyName::GaBr => {
+            format!("\n  There is no order: each label is decided on its own.\n{kept}.\n")
+        }
+        StrategyName::Br => "\n  There is no order: each label is decided on its own.\n".into(),
+        _ if model.settings().order.is_some() => "\n  The order was given by the user.\n".into(),
+        _ => "\n  The order was drawn at random with the member.\n".into(),
+    }
 }
 
 /// Three digits, or the magnitude of what would round to 0: orders tell such values apart.

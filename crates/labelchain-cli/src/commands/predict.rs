@@ -189,6 +189,7 @@ pub(crate) fn explained(
             "order": order.map(|order| order.iter().map(|label| label.0).collect::<Vec<_>>()),
             "local_f1": trace.local_f1,
             "weight": trace.weight,
+            "nearest": trace.lender.map(|lender| lender.row),
             "decisions": trace.decisions.iter().map(|&said| u8::from(said)).collect::<Vec<_>>(),
             "support": trace.support.iter().map(finite).collect::<Vec<_>>(),
         })

@@ -4,9 +4,12 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use labelchain::chain::Order;
-use labelchain::data::Attribute;
-use labelchain::ensemble::Member;
-use labelchain::model::{BaseModel, Likelihood};
+use labelchain::data::{Attribute, LabelId};
+use labelchain::ensemble::{BaseModel, Member};
+use labelchain::error::{Error, Result};
+use labelchain::experiment::StrategyName;
+use labelchain::model::Likelihood;
+use labelchain::ordering::OrderDistance;
 use labelchain::prepare::LabelView;
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
@@ -25,6 +28,14 @@ pub(crate) struct Show {
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
 
+    /// The tree of a member for this label, in the units of the training file (methods with -j48)
+    #[arg(long, value_name = "LABEL", conflicts_with = "json")]
+    tree: Option<String>,
+
+    /// Whose tree, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "tree")]
+    member: usize,
+
     /// One JSON object instead of text, with every row, feature and order
     #[arg(long)]
     json: bool,
@@ -36,7 +47,27 @@ impl Show {
         if self.json {
             return print(&(json(&model).to_string() + "\n"));
         }
+        if let Some(label) = &self.tree {
+            return print(&self.tree(&model, label)?);
+        }
         print(&format!("{}: {}", self.model.model.display(), text(&model)))
+    }
+}
+
+impl Show {
+    fn tree(&self, model: &Trained, label: &str) -> Result<String> {
+        let Some(at) = model.label_names().iter().position(|name| name == label) else {
+            return Err(Error::Setting {
+                name: "--tree",
+                value: format!("{label:?}"),
+                accepted: "one of the model's labels; labelchain show lists them",
+            });
+        };
+        model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
+            name: "--tree",
+            value: format!("{label:?} of member {}", self.member),
+            accepted: "a member of a model with -j48, counted from 0; other models have no trees",
+        })
     }
 }
 
@@ -52,6 +83,9 @@ fn json(model: &Trained) -> Value {
             "fitting_rows": member.fitting,
             "validation_rows": member.validation,
             "order": member.order().map(positions),
+            "candidate": is_searched(model).then_some(member.candidate),
+            "orders": member.lent().map(|lent| lent.orders().iter().map(positions).collect::<Vec<_>>()),
+            "assigned": member.lent().map(|lent| lent.assigned()),
             "by_label": member.model().views().iter().map(view).collect::<Vec<_>>(),
         })
     };
@@ -74,6 +108,10 @@ fn json(model: &Trained) -> Value {
     })
 }
 
+fn is_searched(model: &Trained) -> bool {
+    matches!(model.method().strategy, StrategyName::Ga | StrategyName::GaBr)
+}
+
 fn positions(order: &Order) -> Vec<usize> {
     order.iter().map(|label| label.0).collect()
 }
@@ -91,6 +129,18 @@ fn settings(model: &Trained) -> Value {
         "max_features": settings.max_features,
         "likelihood": likelihood(settings.likelihood),
         "order": settings.order.as_ref().map_or(json!("random"), |order| json!(positions(order))),
+        "confidence": settings.tree.confidence,
+        "min_leaf": settings.tree.min_leaf,
+        "pruned": settings.tree.pruned,
+        "binary_splits": settings.tree.binary_splits,
+        "orders": settings.n_orders,
+        "lenders": settings.n_lenders,
+        "candidates": settings.genetic.n_candidates,
+        "population": settings.genetic.search.population,
+        "generations": settings.genetic.search.generations,
+        "crossover": settings.genetic.search.crossover,
+        "mutation": settings.genetic.search.mutation,
+        "diversity": settings.genetic.diversity.map(OrderDistance::key),
         "metric": "euclidean",
         "ties": "irrelevant",
     })
@@ -144,6 +194,18 @@ fn text(model: &Trained) -> String {
             "feature selection",
             or_none(settings.max_features.map(|most| format!("CFS, at most {most}"))),
         ),
+        (
+            "members kept",
+            match is_searched(model) {
+                false => "all".into(),
+                true => format!(
+                    "{} of {}, by a genetic search of {} generations",
+                    model.members().len(),
+                    settings.genetic.n_candidates(model.members().len()).unwrap_or_default(),
+                    settings.genetic.search.generations
+                ),
+            },
+        ),
         ("likelihood", likelihood(settings.likelihood).into()),
         ("distance", "Euclidean, standardized inputs".into()),
         ("a tie is", "irrelevant".into()),
@@ -163,10 +225,13 @@ fn text(model: &Trained) -> String {
     );
     for (at, member) in model.members().iter().enumerate() {
         let views = member.model().views();
-        let order = match (member.order(), model.decay()) {
-            (Some(order), _) => named(model, order.iter().map(|label| label.0)),
-            (None, Some(_)) => "by local F1, for each row".into(),
-            (None, None) => "none: labels are decided independently".into(),
+        let order = match (member.order(), member.lent(), model.decay()) {
+            (Some(order), ..) => named(model, order.iter().map(|label| label.0)),
+            (_, Some(lent), _) => {
+                format!("one of {}, lent by the nearest validation row", lent.orders().len())
+            }
+            (.., Some(_)) => "by local F1, for each row".into(),
+            _ => "none: labels are decided independently".into(),
         };
         let _ = writeln!(
             page,

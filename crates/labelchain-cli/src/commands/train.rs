@@ -16,7 +16,8 @@ pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
 
-    /// The method: dynamic, ecc or br, then -nb or -knn
+    /// The method: dynamic, ga, ecc, oocc, br or ga-br, then -nb or -knn; or ga, ecc, br or ga-br
+    /// with -j48
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb")]
     method: Method,
 
@@ -38,7 +39,8 @@ impl Train {
         let data = reading.into_rows()?;
         let settings = self.settings.settings(&data)?;
         let progress = Progress::spinner("training");
-        let trained = Trained::fit(&data, self.method, &settings, self.settings.seed);
+        let show = |step| progress.show(step);
+        let trained = Trained::fit(&data, self.method, &settings, self.settings.seed, &show);
         progress.end();
         let trained = trained?;
         trained.save(&self.out)?;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LabelId, LabelMatrix};
-use crate::learner::{Block, Predictor, Trace};
+use crate::learner::{Block, Lender, Predictor, Trace};
 use crate::model::{ChainModel, Evidence};
 
 /// Decides every label in the given order (the paper's Algorithms 2 and 4).
@@ -39,7 +39,7 @@ pub struct Step {
 
 /// Chooses the order of the walk for each row.
 pub trait OrderPolicy: Send + Sync {
-    /// An order for each row of the block, with the local F1 that led to it where that is how.
+    /// An order for each row of the block, and why.
     fn orders(&self, block: &Block) -> Vec<Chosen<'_>>;
 }
 
@@ -47,8 +47,19 @@ pub trait OrderPolicy: Send + Sync {
 pub struct Chosen<'p> {
     /// The order.
     pub order: Cow<'p, Order>,
-    /// The quality of each label near the row, where the order follows from it.
-    pub local_f1: Option<Vec<f64>>,
+    /// Why this one.
+    pub reason: Reason,
+}
+
+/// What led to an order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// It is the same for every row.
+    Always,
+    /// The quality of each label near the row.
+    LocalF1(Vec<f64>),
+    /// A validation row near by lent its own.
+    Lent(Lender),
 }
 
 /// A model walked in the orders of a policy.
@@ -90,7 +101,11 @@ impl<M: ChainModel, P: OrderPolicy> Predictor for Chain<M, P> {
                     trace.decisions[step.label.0] = step.relevant;
                 });
                 trace.order = Some(chosen.order.iter().collect());
-                trace.local_f1 = chosen.local_f1;
+                match chosen.reason {
+                    Reason::Always => {}
+                    Reason::LocalF1(local_f1) => trace.local_f1 = Some(local_f1),
+                    Reason::Lent(lender) => trace.lender = Some(lender),
+                }
                 trace
             })
             .collect()

@@ -1,5 +1,6 @@
 //! The order in which a chain decides its labels.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,23 @@ impl Order {
         let mut order = Order::natural(n_labels);
         seed.rng().shuffle(&mut order.0);
         order
+    }
+
+    /// So many different ones, each equally likely; all of them if there are no more.
+    pub fn distinct(n_labels: usize, n_orders: usize, seed: Seed) -> Vec<Order> {
+        let n_all = (1..=n_labels).try_fold(1usize, |product, n| product.checked_mul(n));
+        let n_orders = n_all.map_or(n_orders, |n_all| n_all.min(n_orders));
+        let mut orders: Vec<Order> = Vec::with_capacity(n_orders);
+        let mut seen = HashSet::new();
+        let mut draw = 0;
+        while orders.len() < n_orders {
+            let order = Order::random(n_labels, seed.child("order", draw));
+            draw += 1;
+            if seen.insert(order.clone()) {
+                orders.push(order);
+            }
+        }
+        orders
     }
 
     /// The order given, if it names each of the labels once.
@@ -112,6 +130,15 @@ mod tests {
     fn equal_values_keep_the_lower_label_first() {
         let infinite = [f64::NEG_INFINITY, 0.5, f64::INFINITY, 0.5];
         assert_eq!(Order::descending(&infinite).to_string(), "2 1 3 0");
+    }
+
+    #[test]
+    fn distinct_orders_are_as_many_as_there_are() {
+        for (n_labels, n_orders, found) in [(3, 20, 6), (4, 20, 20), (30, 5, 5), (1, 3, 1)] {
+            let orders = Order::distinct(n_labels, n_orders, Seed::new(1));
+            assert_eq!(orders.len(), found);
+            assert_eq!(orders.into_iter().collect::<HashSet<_>>().len(), found);
+        }
     }
 
     proptest! {

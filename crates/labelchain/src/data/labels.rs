@@ -98,6 +98,14 @@ impl LabelMatrix {
         chosen
     }
 
+    /// The rows of several tables of `n_labels` labels, one table after the other.
+    pub fn concat(n_labels: usize, tables: &[LabelMatrix]) -> LabelMatrix {
+        let mut all = LabelMatrix::new(n_labels);
+        all.words = tables.iter().flat_map(|table| &table.words).copied().collect();
+        all.n_rows = tables.iter().map(LabelMatrix::n_rows).sum();
+        all
+    }
+
     /// Whether it is a table of so many rows and labels, as it is unless it comes from a file.
     pub(crate) fn is_sound(&self, n_rows: usize, n_labels: usize) -> bool {
         let beyond = match n_labels % 64 {

@@ -1,7 +1,15 @@
 //! Many chains on random parts of the rows, each with an order of its own, and their vote.
 
+mod base;
+mod keep;
+mod plan;
+mod sample;
 mod tune;
 
+pub use base::{Base, BaseModel};
+pub use keep::Genetic;
+pub use plan::Strategy;
+pub use sample::{Candidate, Sampling};
 pub use tune::{tune_decay, tune_neighbours};
 
 use std::sync::Arc;
@@ -10,107 +18,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, Independent, Order};
-use crate::data::split::{holdout, subsample};
 use crate::data::{Dataset, LabelId, LabelMatrix};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learner::{Block, Nearness, Predictor, Trace};
-use crate::model::{ChainLearner, ChainModel};
+use crate::model::ChainModel;
 use crate::neighbourhood::{Nearest, Neighbourhood};
-use crate::ordering::LocalF1;
-use crate::prepare::Prepared;
-use crate::seed::Seed;
-
-/// How an ensemble is drawn.
-///
-/// | field | default | range | symbol |
-/// |---|---|---|---|
-/// | `n_members` | 20 | at least 1 | K |
-/// | `sample` | 0.66 | (0, 1] | share of the training rows of a member |
-/// | `fit_share` | 0.6 | (0, 1] | t: share of those to fit on; the rest validates |
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sampling {
-    /// K.
-    pub n_members: usize,
-    /// Share of the training rows of a member.
-    pub sample: f64,
-    /// t: share of those to fit on; the rest validates.
-    pub fit_share: f64,
-}
-
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling { n_members: 20, sample: 0.66, fit_share: 0.6 }
-    }
-}
-
-/// Who chooses the orders.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Strategy {
-    /// Nobody: labels are decided independently.
-    BinaryRelevance,
-    /// Chance, once for each member.
-    RandomOrder,
-    /// The user, for all members.
-    GivenOrder(Order),
-    /// The quality of each label near the row, with this β.
-    LocalF1 {
-        /// β: how fast memberships fall with squared distance.
-        decay: f64,
-    },
-}
-
-/// A trained model that has no order yet. Its draws are named by the member and not by the
-/// strategy, so strategies can share it.
-pub struct Candidate<M> {
-    model: Arc<M>,
-    order: Order,
-    fitting: Vec<usize>,
-    validation: Vec<usize>,
-}
-
-impl Sampling {
-    /// Trains K models, each on its own rows.
-    pub fn candidates<B: ChainLearner>(
-        &self,
-        base: &B,
-        train: &Prepared,
-        seed: Seed,
-    ) -> Result<Vec<Candidate<B::Model>>> {
-        if self.n_members == 0 {
-            let (name, value) = ("members", "0".into());
-            return Err(Error::Setting { name, value, accepted: "at least 1" });
-        }
-        let candidate = |member: usize| {
-            let seed = seed.child("member", member);
-            let n_rows = train.data().n_rows();
-            let drawn = subsample(n_rows, self.sample, seed)?;
-            let cut = holdout(drawn.len(), self.fit_share, seed)
-                .map_err(|error| self.too_few(error, n_rows))?;
-            let of =
-                |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect::<Vec<_>>();
-            let (fitting, validation) = (of(cut.train), of(cut.test));
-            let model = Arc::new(base.fit(train, &fitting, seed)?);
-            let order = Order::random(train.data().n_labels(), seed.child("order", 0));
-            Ok(Candidate { model, order, fitting, validation })
-        };
-        (0..self.n_members).into_par_iter().map(candidate).collect()
-    }
-}
-
-impl Sampling {
-    /// Says it of the training rows: the user has not seen how many a member drew.
-    fn too_few(&self, error: Error, n_rows: usize) -> Error {
-        let Error::TooFewRows { needed, .. } = error else { return error };
-        Error::TooFewRows {
-            needed: (needed as f64 / self.sample).ceil() as usize,
-            found: n_rows,
-            purpose: format!(
-                "drawing {} of the rows for a member and fitting on {} of those",
-                self.sample, self.fit_share
-            ),
-        }
-    }
-}
+use crate::ordering::{LocalF1, Oocc};
 
 /// A model with its way of choosing orders.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -118,12 +31,15 @@ enum Walker<M> {
     Independent(Independent<M>),
     Fixed(Chain<M, Order>),
     Local(Chain<M, LocalF1>),
+    Lent(Chain<M, Oocc>),
 }
 
 /// One voter, and the rows it learned from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member<M> {
     walker: Walker<Arc<M>>,
+    /// Its place among the candidates, of which a search may have kept only some.
+    pub candidate: usize,
     /// Rows it was fitted on.
     pub fitting: Vec<usize>,
     /// Rows it was validated on.
@@ -140,51 +56,15 @@ pub struct Ensemble<M> {
 }
 
 impl<M: ChainModel> Ensemble<M> {
-    /// Gives every candidate its way of choosing orders.
-    pub fn plan(
-        strategy: &Strategy,
-        candidates: &[Candidate<M>],
-        train: &Prepared,
-    ) -> Result<Ensemble<M>> {
-        let policies = match strategy {
-            Strategy::LocalF1 { .. } => local_f1(candidates, train)?,
-            _ => Vec::new(),
-        };
-        let member = |(at, candidate): (usize, &Candidate<M>)| {
-            let model = Arc::clone(&candidate.model);
-            let walker = match strategy {
-                Strategy::BinaryRelevance => Walker::Independent(Independent { model }),
-                Strategy::RandomOrder => {
-                    Walker::Fixed(Chain { model, policy: candidate.order.clone() })
-                }
-                Strategy::GivenOrder(order) => {
-                    Walker::Fixed(Chain { model, policy: order.clone() })
-                }
-                Strategy::LocalF1 { .. } => {
-                    Walker::Local(Chain { model, policy: policies[at].clone() })
-                }
-            };
-            let (fitting, validation) = (candidate.fitting.clone(), candidate.validation.clone());
-            Member { walker, fitting, validation }
-        };
-        let decay = match *strategy {
-            Strategy::LocalF1 { decay } if decay > 0.0 && decay.is_finite() => Some(decay),
-            Strategy::LocalF1 { decay } => {
-                let (name, value) = ("decay", decay.to_string());
-                return Err(Error::Setting { name, value, accepted: "above 0" });
-            }
-            _ => None,
-        };
-        let members = candidates.iter().enumerate().map(member).collect();
-        Ok(Ensemble { members, n_labels: train.data().n_labels(), decay })
-    }
-
     /// Whether every member fits, given what fits a model, as it does unless it comes from a file.
     pub(crate) fn is_sound(&self, n_train: Option<usize>, model: impl Fn(&M) -> bool) -> bool {
         let order = |member: &Member<M>| match &member.walker {
             Walker::Independent(_) => true,
             Walker::Fixed(chain) => chain.policy.len() == self.n_labels,
             Walker::Local(chain) => {
+                n_train.is_some_and(|n_train| chain.policy.is_sound(self.n_labels, n_train))
+            }
+            Walker::Lent(chain) => {
                 n_train.is_some_and(|n_train| chain.policy.is_sound(self.n_labels, n_train))
             }
         };
@@ -210,7 +90,10 @@ impl<M: ChainModel> Ensemble<M> {
     }
 
     fn needs_nearest(&self) -> bool {
-        self.members.iter().any(|member| member.model().needs_nearest())
+        let ranked = |member: &Member<M>| {
+            matches!(member.walker, Walker::Lent(_)) || member.model().needs_nearest()
+        };
+        self.members.iter().any(ranked)
     }
 
     /// How many members say each label of each standardized row is relevant, row by row.
@@ -256,49 +139,6 @@ impl<M: ChainModel> Ensemble<M> {
     }
 }
 
-/// For every candidate, where binary relevance is right and wrong about its validation rows.
-fn local_f1<M: ChainModel>(candidates: &[Candidate<M>], train: &Prepared) -> Result<Vec<LocalF1>> {
-    if candidates.iter().any(|candidate| candidate.validation.is_empty()) {
-        return Err(Error::TooFewRows {
-            needed: 1,
-            found: 0,
-            purpose: "choosing orders by local F1: the validation part of a member".into(),
-        });
-    }
-    let data = train.data();
-    let nobody = LabelMatrix::empty(data.n_rows(), data.n_labels());
-    let mut said = vec![nobody; candidates.len()];
-    let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
-    let near = needs_nearest.then(|| Neighbourhood::of(data)).transpose()?;
-    // Rankings come in blocks, and one of them serves all candidates.
-    let step = if needs_nearest { BLOCK } else { data.n_rows().max(1) };
-    for start in (0..data.n_rows()).step_by(step) {
-        let rows: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
-        let nearest = near.as_ref().map(|near| near.nearest(&data.select(&rows))).transpose()?;
-        candidates.par_iter().zip(&mut said).for_each(|(candidate, said)| {
-            let here = |row: &&usize| (start..start + step).contains(row);
-            let rows: Vec<usize> = candidate.validation.iter().filter(here).copied().collect();
-            let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
-            let nearest = nearest.as_ref().map(|nearest| nearest.select(&places));
-            let block = Block {
-                features: data.features(),
-                rows: &rows,
-                near: None,
-                nearest: nearest.as_ref(),
-            };
-            let model = Arc::clone(&candidate.model);
-            let answers = Independent { model }.predict_block(&block);
-            for (at, &row) in rows.iter().enumerate() {
-                answers.relevant(at).for_each(|label| said.set(row, label, true));
-            }
-        });
-    }
-    let policy = |(candidate, said): (&Candidate<M>, LabelMatrix)| {
-        LocalF1::new(&candidate.validation, &said.select(&candidate.validation), data.labels())
-    };
-    Ok(candidates.iter().zip(said).map(policy).collect())
-}
-
 impl<M: ChainModel> Member<M> {
     /// The model, as it was trained.
     pub fn model(&self) -> &M {
@@ -306,6 +146,7 @@ impl<M: ChainModel> Member<M> {
             Walker::Independent(independent) => &independent.model,
             Walker::Fixed(chain) => &chain.model,
             Walker::Local(chain) => &chain.model,
+            Walker::Lent(chain) => &chain.model,
         }
     }
 
@@ -317,11 +158,20 @@ impl<M: ChainModel> Member<M> {
         }
     }
 
+    /// Which of its orders suits which validation row, where rows near by lend theirs.
+    pub fn lent(&self) -> Option<&Oocc> {
+        match &self.walker {
+            Walker::Lent(chain) => Some(&chain.policy),
+            _ => None,
+        }
+    }
+
     fn predictor(&self) -> &dyn Predictor {
         match &self.walker {
             Walker::Independent(independent) => independent,
             Walker::Fixed(chain) => chain,
             Walker::Local(chain) => chain,
+            Walker::Lent(chain) => chain,
         }
     }
 

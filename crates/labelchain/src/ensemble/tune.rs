@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{BLOCK, Candidate, Rows, Sampling, count, decide_votes, local_f1};
-use crate::chain::{Chain, Independent};
+use super::plan::local_f1;
+use super::{BLOCK, Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes};
+use crate::chain::{Chain, Independent, Order};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -18,17 +19,18 @@ use crate::seed::Seed;
 
 /// β of least macro-F1 loss, ties to the smaller one (methods 3.2). Each fold's members are
 /// trained and its rows scored once; only the orders change.
-pub fn tune_decay<B: ChainLearner>(
+pub fn tune_decay(
     sampling: &Sampling,
-    base: &B,
+    base: &Base,
     train: &Dataset,
     prepared: &Prepared,
     seed: Seed,
 ) -> Result<f64> {
     let best = tune::<_, { DECAYS.len() }>(train, prepared, seed, |fitted, tested, seed| {
-        let candidates = sampling.candidates(base, fitted, seed)?;
+        let fit = |rows: &[usize], _: &Order, seed| base.fit(fitted, rows, None, seed);
+        let candidates = sampling.candidates(fitted, seed, fit)?;
         let policies = local_f1(&candidates, fitted)?;
-        let chain = |(candidate, policy): (Candidate<B::Model>, LocalF1)| Chain {
+        let chain = |(candidate, policy): (Candidate<BaseModel>, LocalF1)| Chain {
             model: candidate.model,
             policy,
         };
@@ -51,7 +53,8 @@ pub fn tune_neighbours(
 ) -> Result<usize> {
     let most = NearestNeighbours { neighbours: NEIGHBOURS[NEIGHBOURS.len() - 1], ..base.clone() };
     let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
-        let candidates = sampling.candidates(&most, fitted, seed)?;
+        let fit = |rows: &[usize], _: &Order, seed| most.fit(fitted, rows, seed);
+        let candidates = sampling.candidates(fitted, seed, fit)?;
         votes_by_neighbours(&candidates, tested, &Neighbourhood::of(fitted.data())?)
     })?;
     Ok(NEIGHBOURS[best])

@@ -1,7 +1,7 @@
 //! Cross-validation: how wrong is a method on rows it has not seen?
 
 use super::cost::{Clock, Cost};
-use super::method::{Fitted, Method, Settings, fit};
+use super::method::{Fitted, Method, Settings, Step, fit};
 use crate::data::split::Folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -33,14 +33,14 @@ impl Evaluation {
 }
 
 /// Cross-validates methods on the same folds, rows, splits and feature selections.
-/// `progress` is told after each fold how many are done.
+/// `progress` is told after each step of something long.
 pub fn evaluate(
     data: &Dataset,
     methods: &[Method],
     settings: &Settings,
     folds: &Folds,
     seed: Seed,
-    progress: &dyn Fn(usize),
+    progress: &dyn Fn(Step),
 ) -> Result<Vec<Evaluation>> {
     let mut evaluations: Vec<Evaluation> = methods
         .iter()
@@ -54,7 +54,8 @@ pub fn evaluate(
         .collect();
     for at in 0..folds.n_folds() {
         let fold = Fold::new(data, folds, at, seed)?;
-        for (evaluation, tested) in evaluations.iter_mut().zip(fold.test(methods, settings)) {
+        let tests = fold.test(methods, settings, progress);
+        for (evaluation, tested) in evaluations.iter_mut().zip(tests) {
             let tested = tested?;
             evaluation.train += tested.train;
             evaluation.predict += tested.predict;
@@ -65,7 +66,7 @@ pub fn evaluate(
                 }
             }
         }
-        progress(at + 1);
+        progress(Step::Folds { done: at + 1 });
     }
     Ok(evaluations)
 }
@@ -108,9 +109,10 @@ impl Fold {
         &'a self,
         methods: &'a [Method],
         settings: &'a Settings,
+        progress: &'a dyn Fn(Step),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut near = None;
-        fit(methods, settings, &self.train, &self.prepared, self.seed)
+        fit(methods, settings, &self.train, &self.prepared, self.seed, progress)
             .map(move |fitted| self.ask(&fitted?, &mut near))
     }
 

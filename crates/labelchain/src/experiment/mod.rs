@@ -7,7 +7,7 @@ mod results;
 
 pub use cost::Cost;
 pub use evaluate::{Evaluation, evaluate};
-pub use method::{BaseName, Method, Settings, StrategyName};
+pub use method::{BaseName, Method, Settings, Step, StrategyName};
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]

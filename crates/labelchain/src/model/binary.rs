@@ -1,6 +1,6 @@
 //! One label, any inputs: what a chain that must be retrained is made of.
 
-use crate::data::{Dataset, LabelId};
+use crate::data::{Dataset, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
 use crate::model::{ChainLearner, ChainModel, Evidence, NaiveBayes, NaiveBayesModel};
@@ -8,7 +8,7 @@ use crate::prepare::{Preparation, Prepared};
 use crate::seed::Seed;
 
 /// Settings that can be fitted to one label.
-pub trait BinaryLearner {
+pub trait BinaryLearner: Sync {
     /// What fitting makes.
     type Model: BinaryModel;
 
@@ -17,9 +17,15 @@ pub trait BinaryLearner {
 }
 
 /// A fitted model of one label.
-pub trait BinaryModel {
-    /// log P(relevant) - log P(irrelevant) for each row of the block.
-    fn supports(&self, block: &Block) -> Vec<f64>;
+pub trait BinaryModel: Send + Sync {
+    /// log P(relevant) - log P(irrelevant) for a row whose cells are asked for by column.
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64;
+
+    /// The same for each row of the block.
+    fn supports(&self, block: &Block) -> Vec<f64> {
+        let support = |&row: &usize| self.support(&|column| block.features.get(row, column));
+        block.rows.iter().map(support).collect()
+    }
 }
 
 impl BinaryLearner for NaiveBayes {
@@ -33,6 +39,13 @@ impl BinaryLearner for NaiveBayes {
 }
 
 impl BinaryModel for NaiveBayesModel {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+        let mut row = Dense::new(self.n_features());
+        row.push_row(&(0..self.n_features()).map(cell).collect::<Vec<f64>>());
+        let features = Matrix::Dense(row);
+        self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
+    }
+
     fn supports(&self, block: &Block) -> Vec<f64> {
         let scores = self.score(block);
         let support = |row| self.evidence(&scores, row).support(LabelId(0));

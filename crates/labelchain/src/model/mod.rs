@@ -7,15 +7,15 @@
 //! in that order on the same rows (methods 1.3). Nearest neighbours add one square per attribute,
 //! and the same holds (methods 2). So no order is needed, or can be named, here.
 
-mod base;
 mod binary;
 mod density;
+pub mod j48;
 mod moments;
 mod naive_bayes;
 mod nearest;
 
-pub use base::{Base, BaseModel};
 pub use binary::{BinaryLearner, BinaryModel};
+pub use j48::{J48, J48Model};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use nearest::{NearestNeighbours, NearestNeighboursModel};
 

@@ -321,6 +321,11 @@ impl ChainModel for NaiveBayesModel {
 }
 
 impl NaiveBayesModel {
+    /// How many inputs.
+    pub(super) fn n_features(&self) -> usize {
+        self.factors.len()
+    }
+
     /// Whether the parts fit together, as they do unless they come from a file.
     pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
         let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];

@@ -7,6 +7,8 @@
 //! fronts, of the last that has room those which stand alone, so that the front stays wide
 //! (methods 5.1, a reconstruction).
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::seed::{Rng, Seed};
 
@@ -24,7 +26,7 @@ pub type Losses = [f64; 2];
 /// | `generations` | 100 | any |
 /// | `crossover` | 0.9 | 0 to 1 |
 /// | `mutation` | one member of each subset, on average | 0 to 1 for each member |
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneticSearch {
     /// Subsets alive at a time.
     pub population: usize,
@@ -74,6 +76,12 @@ impl GeneticSearch {
         if self.population < 2 {
             let (name, value) = ("population", self.population.to_string());
             return Err(Error::Setting { name, value, accepted: "at least 2" });
+        }
+        for (name, chance) in [("crossover", Some(self.crossover)), ("mutation", self.mutation)] {
+            if let Some(chance) = chance.filter(|chance| !(0.0..=1.0).contains(chance)) {
+                let value = chance.to_string();
+                return Err(Error::Setting { name, value, accepted: "from 0 to 1" });
+            }
         }
         let mut rng = seed.rng();
         let judged = |subset: Subset| Individual { losses: losses(&subset), subset };

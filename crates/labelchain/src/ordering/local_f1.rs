@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Chosen, Order, OrderPolicy};
+use crate::chain::{Chosen, Order, OrderPolicy, Reason};
 use crate::data::LabelMatrix;
 use crate::learner::{Block, LANES, Nearness};
 use crate::product::vectorized;
@@ -145,7 +145,8 @@ impl OrderPolicy for LocalF1 {
         let choose = |row: usize| {
             let log_odds = &log_odds[row * n_labels..(row + 1) * n_labels];
             let order = Cow::Owned(Order::descending(log_odds));
-            Chosen { order, local_f1: Some(log_odds.iter().copied().map(f1).collect()) }
+            let local_f1 = log_odds.iter().copied().map(f1).collect();
+            Chosen { order, reason: Reason::LocalF1(local_f1) }
         };
         (0..block.n_rows()).map(choose).collect()
     }

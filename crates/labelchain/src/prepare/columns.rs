@@ -452,7 +452,7 @@ impl Cells {
         let missing: Vec<u32> =
             stored.iter().filter(|(value, _)| value.is_nan()).map(|&(_, row)| row).collect();
         stored.retain(|(value, _)| !value.is_nan());
-        sort(&mut stored);
+        sort_cells(&mut stored);
         let mut groups: Vec<(f64, &[(f64, u32)])> =
             stored.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group)).collect();
         let rest = if n_zeros > 0 {
@@ -507,7 +507,7 @@ impl Grouped {
 }
 
 /// By value, then by row. As whole numbers of the same order, which are compared in one step.
-fn sort(stored: &mut [(f64, u32)]) {
+pub(crate) fn sort_cells(stored: &mut [(f64, u32)]) {
     const SIGN: u64 = 1 << 63;
     let key = |&(value, row): &(f64, u32)| {
         let bits = value.to_bits();
@@ -524,7 +524,7 @@ fn sort(stored: &mut [(f64, u32)]) {
 }
 
 /// The stored (value, row) of every column.
-fn stored_cells(features: &Matrix) -> Vec<Vec<(f64, u32)>> {
+pub(crate) fn stored_cells(features: &Matrix) -> Vec<Vec<(f64, u32)>> {
     let mut columns = vec![Vec::new(); features.n_columns()];
     for row in 0..features.n_rows() {
         for (column, value) in features.entries(row) {

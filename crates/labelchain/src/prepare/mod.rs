@@ -36,7 +36,9 @@ mod standardize;
 mod undersample;
 
 pub use columns::{Columns, Spread, Tally};
+pub(crate) use columns::{sort_cells, stored_cells};
 pub use discretize::mdl_cuts;
+pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
 pub use one_hot::one_hot;
 pub use prepared::{LabelView, Preparation, Prepared};
 pub use select::Cfs;

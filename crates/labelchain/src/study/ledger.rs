@@ -454,6 +454,11 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch) => {
             wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
         }
+        // SQLite does not say why; the system does.
+        Some(ErrorCode::CannotOpen) => {
+            let why = std::fs::File::open(path).err();
+            Error::io(path, why.unwrap_or_else(|| io::Error::other(error)))
+        }
         Some(_) => Error::io(path, io::Error::other(error)),
         // Not SQLite's, but about what stands in the file.
         None => {

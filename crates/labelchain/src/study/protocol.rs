@@ -16,7 +16,7 @@ use crate::data::{
     Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, nearest, stem,
 };
 use crate::error::{Error, Result};
-use crate::experiment::{Method, Settings, StrategyName};
+use crate::experiment::{BaseName, Method, Settings, StrategyName};
 use crate::seed::Seed;
 
 /// Data sets, methods, folds and a seed.
@@ -251,8 +251,17 @@ impl<'d> Reader<'d> {
         let document = &self.document;
         let parse = |value: &Spanned<DeValue>| {
             let text = value.get_ref().as_str().ok_or_else(|| document.not(EXPECTED, value))?;
-            text.parse::<Method>()
-                .map_err(|_| document.unknown(value.span(), EXPECTED, text, &method_names()))
+            text.parse::<Method>().map_err(|error| match error {
+                // Both halves are known, and the error says why they do not go together.
+                Error::Setting { accepted, .. } if pairs().any(|name| name == text) => {
+                    document.fault(value.span(), accepted, format!("{text:?}"), None)
+                }
+                _ => {
+                    let known: Vec<String> =
+                        pairs().filter(|name| name.parse::<Method>().is_ok()).collect();
+                    document.unknown(value.span(), EXPECTED, text, &known)
+                }
+            })
         };
         let DeValue::Table(table) = value.get_ref() else {
             let method = parse(value)?;
@@ -279,7 +288,7 @@ impl<'d> Reader<'d> {
         draft: &Draft,
     ) -> Result<MethodSpec> {
         let settings = draft.settings();
-        if method.strategy == StrategyName::Dynamic && settings.sampling.fit_share == 1.0 {
+        if method.strategy.needs_validation() && settings.sampling.fit_share == 1.0 {
             let expected = "a fit-share below 1 for a method that validates";
             return Err(self.document.fault(value.span(), expected, "1", None));
         }
@@ -441,14 +450,11 @@ fn written(value: &Spanned<DeValue>) -> String {
     }
 }
 
-/// Every method there is.
-fn method_names() -> Vec<String> {
-    let strategies = ["dynamic", "ecc", "br", "oocc", "ga", "ga-br"];
-    let bases = ["nb", "knn", "j48", "svm"];
-    let names = strategies
-        .iter()
-        .flat_map(|strategy| bases.iter().map(move |base| format!("{strategy}-{base}")));
-    names.filter(|name| name.parse::<Method>().is_ok()).collect()
+/// Every strategy with every base, whether they go together or not.
+fn pairs() -> impl Iterator<Item = String> {
+    StrategyName::ALL.iter().flat_map(|(_, strategy)| {
+        BaseName::ALL.iter().map(move |(_, base)| format!("{strategy}-{base}"))
+    })
 }
 
 #[cfg(test)]
@@ -502,6 +508,13 @@ mod tests {
                 "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\",\n  \"dynamc-nb\"]\n".into(),
                 "line 3, column 3: expected a method, found \"dynamc-nb\"",
                 Some("did you mean \"dynamic-nb\"?"),
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
+                "line 2, column 12: expected nb or knn with dynamic and oocc, which walk a model in \
+                 many orders; a model of j48 must be trained for each, so it takes br, ecc, ga or \
+                 ga-br, found \"oocc-j48\"",
+                None,
             ),
             (
                 format!("{LISTS}fold = 3\n"),

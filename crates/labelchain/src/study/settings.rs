@@ -25,7 +25,7 @@ impl Default for Draft {
 /// Name, what is accepted, and how it is set: none where the text is not accepted.
 type Setting = (&'static str, &'static str, fn(&mut Draft, &str) -> Option<()>);
 
-pub(super) const SETTINGS: [Setting; 10] = [
+pub(super) const SETTINGS: [Setting; 22] = [
     ("members", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.settings.sampling.n_members = n)
     }),
@@ -63,6 +63,42 @@ pub(super) const SETTINGS: [Setting; 10] = [
         one_of(text, [("random", false), ("natural", true)])
             .map(|natural| draft.has_natural_order = natural)
     }),
+    ("confidence", "a share above 0 and up to 1", |draft, text| {
+        share(text).map(|share| draft.settings.tree.confidence = share)
+    }),
+    ("min-leaf", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.tree.min_leaf = n)
+    }),
+    ("unpruned", "true or false", |draft, text| {
+        parsed(text).map(|unpruned: bool| draft.settings.tree.pruned = !unpruned)
+    }),
+    ("binary-splits", "true or false", |draft, text| {
+        parsed(text).map(|are_binary| draft.settings.tree.binary_splits = are_binary)
+    }),
+    ("orders", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.n_orders = n)
+    }),
+    ("lenders", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.n_lenders = n)
+    }),
+    ("candidates", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.genetic.n_candidates = Some(n))
+    }),
+    ("population", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.genetic.search.population = n)
+    }),
+    ("generations", "a whole number from 1", |draft, text| {
+        from_1(text).map(|n| draft.settings.genetic.search.generations = n)
+    }),
+    ("crossover", "a share above 0 and up to 1", |draft, text| {
+        share(text).map(|share| draft.settings.genetic.search.crossover = share)
+    }),
+    ("mutation", "a share above 0 and up to 1", |draft, text| {
+        share(text).map(|share| draft.settings.genetic.search.mutation = Some(share))
+    }),
+    ("diversity", "the name of a distance of orders, or \"none\"", |draft, text| {
+        or(text, "none", parsed).map(|distance| draft.settings.genetic.diversity = distance)
+    }),
 ];
 
 impl Draft {
@@ -82,16 +118,16 @@ fn or<T>(text: &str, none: &str, value: impl Fn(&str) -> Option<T>) -> Option<Op
     if text == none { Some(None) } else { value(text).map(Some) }
 }
 
-fn number<T: FromStr>(text: &str) -> Option<T> {
+fn parsed<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
 pub(super) fn from_1(text: &str) -> Option<usize> {
-    number(text).filter(|&n| n >= 1)
+    parsed(text).filter(|&n| n >= 1)
 }
 
 fn above_0(text: &str) -> Option<f64> {
-    number(text).filter(|number: &f64| *number > 0.0 && number.is_finite())
+    parsed(text).filter(|number: &f64| *number > 0.0 && number.is_finite())
 }
 
 fn share(text: &str) -> Option<f64> {

@@ -108,7 +108,7 @@ impl Work {
                 for (settings, places) in alike(&unit.methods, &loaded.settings) {
                     let of = |&at: &usize| self.protocol.methods[at].method;
                     let methods: Vec<Method> = places.iter().map(of).collect();
-                    let mut tests = fold.test(&methods, settings);
+                    let mut tests = fold.test(&methods, settings, &|_| ());
                     for at in places {
                         if self.is_over() {
                             return;

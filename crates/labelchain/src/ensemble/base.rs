@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::naive_bayes::{Conditioned, LogOdds};
-use super::nearest::{Disagreement, Distances};
-use super::{ChainLearner, ChainModel, Evidence};
-use super::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
+use crate::chain::{Order, Retrained};
 use crate::data::LabelId;
 use crate::error::Result;
 use crate::learner::Block;
-use crate::prepare::{LabelView, Prepared};
+use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model};
+use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
+use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
 
 /// What can be trained.
@@ -19,6 +18,13 @@ pub enum Base {
     NaiveBayes(NaiveBayes),
     /// Nearest neighbours.
     NearestNeighbours(NearestNeighbours),
+    /// Trees, trained for an order.
+    J48 {
+        /// How trees are grown.
+        tree: J48,
+        /// Rows and features of each label.
+        preparation: Preparation,
+    },
 }
 
 /// What was trained.
@@ -28,35 +34,56 @@ pub enum BaseModel {
     NaiveBayes(NaiveBayesModel),
     /// Nearest neighbours.
     NearestNeighbours(NearestNeighboursModel),
+    /// Trees, trained for an order.
+    J48(Retrained<J48Model>),
 }
 
 /// The scores of either.
 pub enum BaseScores {
     /// Naive Bayes.
-    NaiveBayes(LogOdds),
+    NaiveBayes(<NaiveBayesModel as ChainModel>::Scores),
     /// Nearest neighbours.
-    NearestNeighbours(Distances),
+    NearestNeighbours(<NearestNeighboursModel as ChainModel>::Scores),
+    /// Trees.
+    J48(<Retrained<J48Model> as ChainModel>::Scores),
 }
 
 /// The evidence of either.
 #[derive(Clone)]
 pub enum BaseEvidence<'m> {
     /// Naive Bayes.
-    NaiveBayes(Conditioned<'m>),
+    NaiveBayes(<NaiveBayesModel as ChainModel>::Evidence<'m>),
     /// Nearest neighbours.
-    NearestNeighbours(Disagreement<'m>),
+    NearestNeighbours(<NearestNeighboursModel as ChainModel>::Evidence<'m>),
+    /// Trees.
+    J48(<Retrained<J48Model> as ChainModel>::Evidence<'m>),
     /// A model that was handed the scores of another.
     Nothing,
 }
 
-impl ChainLearner for Base {
-    type Model = BaseModel;
+impl Base {
+    /// Whether a model can only be walked in the order it was trained for.
+    pub fn must_be_retrained(&self) -> bool {
+        matches!(self, Base::J48 { .. })
+    }
 
-    fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<BaseModel> {
+    /// Learns from the named rows of the training set; for an order, where it matters, or to decide
+    /// labels independently.
+    pub fn fit(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        order: Option<&Order>,
+        seed: Seed,
+    ) -> Result<BaseModel> {
         match self {
             Base::NaiveBayes(base) => base.fit(train, rows, seed).map(BaseModel::NaiveBayes),
             Base::NearestNeighbours(base) => {
                 base.fit(train, rows, seed).map(BaseModel::NearestNeighbours)
+            }
+            Base::J48 { tree, preparation } => {
+                let views = train.views(preparation, rows, seed);
+                Retrained::fit(tree, train, views, order).map(BaseModel::J48)
             }
         }
     }
@@ -68,6 +95,7 @@ impl BaseModel {
         match self {
             BaseModel::NaiveBayes(model) => model.views(),
             BaseModel::NearestNeighbours(model) => model.views(),
+            BaseModel::J48(model) => model.views(),
         }
     }
 
@@ -83,6 +111,7 @@ impl BaseModel {
             BaseModel::NearestNeighbours(model) => {
                 n_train.is_some_and(|n_train| model.is_sound(n_labels, n_features, n_train))
             }
+            BaseModel::J48(model) => model.is_sound(n_labels, n_features, J48Model::is_sound),
         }
     }
 }
@@ -95,6 +124,7 @@ impl ChainModel for BaseModel {
         match self {
             BaseModel::NaiveBayes(model) => model.n_labels(),
             BaseModel::NearestNeighbours(model) => model.n_labels(),
+            BaseModel::J48(model) => model.n_labels(),
         }
     }
 
@@ -102,6 +132,7 @@ impl ChainModel for BaseModel {
         match self {
             BaseModel::NaiveBayes(model) => model.needs_nearest(),
             BaseModel::NearestNeighbours(model) => model.needs_nearest(),
+            BaseModel::J48(model) => model.needs_nearest(),
         }
     }
 
@@ -111,6 +142,7 @@ impl ChainModel for BaseModel {
             BaseModel::NearestNeighbours(model) => {
                 BaseScores::NearestNeighbours(model.score(block))
             }
+            BaseModel::J48(model) => BaseScores::J48(model.score(block)),
         }
     }
 
@@ -122,6 +154,9 @@ impl ChainModel for BaseModel {
             (BaseModel::NearestNeighbours(model), BaseScores::NearestNeighbours(scores)) => {
                 BaseEvidence::NearestNeighbours(model.evidence(scores, row))
             }
+            (BaseModel::J48(model), BaseScores::J48(scores)) => {
+                BaseEvidence::J48(model.evidence(scores, row))
+            }
             _ => BaseEvidence::Nothing,
         }
     }
@@ -132,6 +167,7 @@ impl Evidence for BaseEvidence<'_> {
         match self {
             BaseEvidence::NaiveBayes(evidence) => evidence.support(label),
             BaseEvidence::NearestNeighbours(evidence) => evidence.support(label),
+            BaseEvidence::J48(evidence) => evidence.support(label),
             BaseEvidence::Nothing => 0.0,
         }
     }
@@ -140,6 +176,7 @@ impl Evidence for BaseEvidence<'_> {
         match self {
             BaseEvidence::NaiveBayes(evidence) => evidence.observe(label, relevant),
             BaseEvidence::NearestNeighbours(evidence) => evidence.observe(label, relevant),
+            BaseEvidence::J48(evidence) => evidence.observe(label, relevant),
             BaseEvidence::Nothing => {}
         }
     }

@@ -1,0 +1,135 @@
+//! Which rows each candidate is fitted and validated on.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::chain::Order;
+use crate::data::split::{Holdout, holdout, subsample};
+use crate::error::{Error, Result};
+use crate::prepare::Prepared;
+use crate::seed::Seed;
+
+/// How an ensemble is drawn.
+///
+/// | field | default | range | symbol |
+/// |---|---|---|---|
+/// | `n_members` | 20 | at least 1 | K |
+/// | `sample` | 0.66 | (0, 1] | share of the training rows of a member |
+/// | `fit_share` | 0.6 | (0, 1] | t: share of those to fit on; the rest validates |
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// K.
+    pub n_members: usize,
+    /// Share of the training rows of a member.
+    pub sample: f64,
+    /// t: share of those to fit on; the rest validates.
+    pub fit_share: f64,
+}
+
+impl Default for Sampling {
+    fn default() -> Sampling {
+        Sampling { n_members: 20, sample: 0.66, fit_share: 0.6 }
+    }
+}
+
+/// A trained model, the rows it saw, and an order for whoever wants it to be walked in one. Its
+/// draws are named by the candidate and not by the strategy, so strategies can share it.
+#[derive(Clone, Debug)]
+pub struct Candidate<M> {
+    /// Its place among the candidates.
+    pub at: usize,
+    /// What was trained.
+    pub model: Arc<M>,
+    /// An order drawn at random.
+    pub order: Order,
+    /// Rows it was fitted on, ascending.
+    pub fitting: Vec<usize>,
+    /// Rows to judge it by, ascending.
+    pub validation: Vec<usize>,
+}
+
+impl Sampling {
+    /// Trains K models, each on a part of its own rows, to be judged by the rest of them. `fit` is
+    /// given the rows to fit on and an order, for models that must be trained for one.
+    pub fn candidates<M: Send + Sync>(
+        &self,
+        train: &Prepared,
+        seed: Seed,
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
+        let n_rows = train.data().n_rows();
+        let draw = |member| {
+            let seed = seed.child("member", member);
+            let drawn = subsample(n_rows, self.sample, seed)?;
+            let cut = self.cut(drawn.len(), n_rows, seed)?;
+            let of = |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect();
+            Ok(Draw { seed, fitting: of(cut.train), validation: of(cut.test) })
+        };
+        train_all(self.n_members, train, draw, fit)
+    }
+
+    /// Trains `n` models, each on its own part of the same rows, all to be judged by the same others.
+    pub fn contenders<M: Send + Sync>(
+        &self,
+        n: usize,
+        train: &Prepared,
+        seed: Seed,
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
+        let n_rows = train.data().n_rows();
+        let cut = self.cut(n_rows, n_rows, seed.child("contest", 0))?;
+        let draw = |contender| {
+            let seed = seed.child("contender", contender);
+            let drawn = subsample(cut.train.len(), self.sample, seed)
+                .map_err(|error| self.too_few(error, n_rows))?;
+            let fitting = drawn.into_iter().map(|at| cut.train[at]).collect();
+            Ok(Draw { seed, fitting, validation: cut.test.clone() })
+        };
+        train_all(n, train, draw, fit)
+    }
+
+    fn cut(&self, n_drawn: usize, n_rows: usize, seed: Seed) -> Result<Holdout> {
+        holdout(n_drawn, self.fit_share, seed).map_err(|error| self.too_few(error, n_rows))
+    }
+
+    /// Says it of the training rows: the user has not seen how many a member drew.
+    fn too_few(&self, error: Error, n_rows: usize) -> Error {
+        let Error::TooFewRows { needed, .. } = error else { return error };
+        Error::TooFewRows {
+            needed: (needed as f64 / self.sample).ceil() as usize,
+            found: n_rows,
+            purpose: format!(
+                "drawing {} of the rows for a member and fitting on {} of those",
+                self.sample, self.fit_share
+            ),
+        }
+    }
+}
+
+fn train_all<M: Send + Sync>(
+    n: usize,
+    train: &Prepared,
+    draw: impl Fn(usize) -> Result<Draw> + Sync,
+    fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+) -> Result<Vec<Candidate<M>>> {
+    if n == 0 {
+        let (name, value) = ("members", "0".into());
+        return Err(Error::Setting { name, value, accepted: "at least 1" });
+    }
+    let candidate = |at: usize| {
+        let Draw { seed, fitting, validation } = draw(at)?;
+        let order = Order::random(train.data().n_labels(), seed.child("order", 0));
+        let model = Arc::new(fit(&fitting, &order, seed)?);
+        Ok(Candidate { at, model, order, fitting, validation })
+    };
+    (0..n).into_par_iter().map(candidate).collect()
+}
+
+/// The rows of one candidate.
+struct Draw {
+    seed: Seed,
+    fitting: Vec<usize>,
+    validation: Vec<usize>,
+}
