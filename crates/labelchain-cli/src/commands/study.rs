@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::Result;
+use labelchain::experiment::StrategyName;
 use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
 use serde_json::{Map, Value, json};
 
@@ -360,12 +361,14 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
             status.failed.len()
         ));
     }
-    // Both are described elsewhere, and not in full.
-    let is_reconstruction = |name: &str| name.starts_with("ga-") || name.starts_with("oocc-");
+    // They are described elsewhere, and not in full.
+    let is_reconstruction = |strategy: StrategyName| {
+        matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)
+    };
     let reconstructions: Vec<&str> = protocol
         .methods
         .iter()
-        .filter(|spec| is_reconstruction(&spec.method.to_string()))
+        .filter(|spec| is_reconstruction(spec.method.strategy))
         .map(|spec| spec.name.as_str())
         .collect();
     if !reconstructions.is_empty() {

@@ -200,12 +200,11 @@ impl Beside {
     pub(super) fn sheet(&self, methods: &[String]) -> Sheet {
         let line = |cell: &Both| {
             let key = &self.criteria[cell.criterion];
-            let source = format!("{}, {}, {key}", cell.dataset, methods[cell.method]);
             let d = cell.difference();
             let cells = vec![
                 Cell::words(methods[cell.method].clone()),
                 Cell::words(title(key)),
-                Cell::number(cell.ours, format!("{:.4}", cell.ours), source),
+                Cell::number(cell.ours, format!("{:.4}", cell.ours), String::new()),
                 Cell::number(cell.printed, format!("{:.3}", cell.printed), String::new()),
                 Cell::number(d, format!("{d:+.4}"), String::new()),
             ];

@@ -45,8 +45,8 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
             let stroke = format!("stroke=\"{}\" stroke-width=\"1.2\"", colour(method));
             drawing.line((x_of(least), y), (x_of(most), y), &stroke);
             let told = format!(
-                "{}, {}: {} folds, median {median:.4}, from {least:.4} to {most:.4}, middle half \
-                 {lower:.4} to {upper:.4}",
+                "{}, {}: median {median:.4}, half in {lower:.4} to {upper:.4}, all {} in {least:.4} to \
+                 {most:.4}",
                 datasets[set],
                 methods[method],
                 losses.len()
