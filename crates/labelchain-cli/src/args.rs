@@ -84,7 +84,7 @@ pub(crate) enum Command {
     Score(Score),
     /// Compare methods over many data sets: ranks, tests, who cannot be told apart
     Compare(Compare),
-    /// Generate a small data set with dependent labels and describe it
+    /// See it work: four methods compared on data it makes itself, one prediction explained
     Demo(Demo),
 }
 

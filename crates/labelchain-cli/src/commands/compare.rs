@@ -139,6 +139,14 @@ impl ComparisonArgs {
 
 /// Writes one format, or a directory of all.
 fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
+    let unknown = out.extension().filter(|_| Format::of(out).is_none());
+    if let Some(ending) = unknown {
+        return Err(Error::CannotWrite {
+            path: out.into(),
+            what: format!("a report cannot be written as .{}", ending.to_string_lossy()),
+            remedy: "name it .html, .md, .tex or .csv; a name without an ending makes a directory of all",
+        });
+    }
     if let Some(format) = Format::of(out) {
         let text = report.text(format, false);
         return save(out, |file| file.write_all(text.as_bytes()));

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use labelchain::data::{Dataset, LabelId};
 use labelchain::error::{Error, Result};
-use labelchain::experiment::StrategyName;
+use labelchain::experiment::{BaseName, StrategyName};
 use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 
@@ -203,7 +203,12 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
     if any_changed {
         page.push_str("\n  *        alone, it would have been decided otherwise");
     }
-    page.push_str("\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n");
+    page.push_str(match model.method().base {
+        BaseName::Svm => {
+            "\n  alone    the decision value from the row's inputs: how far, on which side\n"
+        }
+        _ => "\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n",
+    });
     page.push_str(match trace.order {
         Some(_) => {
             "  support  the same after what the earlier decisions added; relevant if above 0\n"

@@ -7,8 +7,8 @@ use labelchain::chain::Order;
 use labelchain::data::{Attribute, LabelId};
 use labelchain::ensemble::{BaseModel, Member};
 use labelchain::error::{Error, Result};
-use labelchain::experiment::StrategyName;
-use labelchain::model::{Kernel, Likelihood, Ties};
+use labelchain::experiment::{BaseName, StrategyName};
+use labelchain::model::{J48, Kernel, Likelihood, Svm, Ties};
 use labelchain::neighbourhood::Metric;
 use labelchain::ordering::OrderDistance;
 use labelchain::prepare::{BagTransform, LabelView};
@@ -61,13 +61,20 @@ impl Show {
             return Err(Error::Setting {
                 name: "--tree",
                 value: format!("{label:?}"),
-                accepted: "one of the model's labels; labelchain show lists them",
+                accepted: "one of the model's labels, as labelchain show --json lists them",
             });
         };
+        if self.member >= model.members().len() {
+            return Err(Error::Setting {
+                name: "--member",
+                value: self.member.to_string(),
+                accepted: "one of the model's members, counted from 0; labelchain show lists them",
+            });
+        }
         model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
             name: "--tree",
-            value: format!("{label:?} of member {}", self.member),
-            accepted: "a member of a model with -j48, counted from 0; other models have no trees",
+            value: format!("asked of {}", model.method()),
+            accepted: "asked of a model with -j48; others have no trees",
         })
     }
 }
@@ -176,6 +183,17 @@ fn likelihood(likelihood: Likelihood) -> &'static str {
     }
 }
 
+fn machine(machine: Option<Svm>) -> String {
+    match machine {
+        None => "RBF kernel, C and γ of each label searched on a grid".into(),
+        Some(Svm { kernel: Kernel::Linear, cost, .. }) => format!("linear kernel, C {cost}"),
+        Some(Svm { kernel: Kernel::Rbf { gamma: Some(gamma) }, cost, .. }) => {
+            format!("RBF kernel, C {cost}, γ {gamma}")
+        }
+        Some(Svm { cost, .. }) => format!("RBF kernel, C {cost}, γ 1 / inputs"),
+    }
+}
+
 /// A page for people: the settings, then a line for each member.
 fn text(model: &Trained) -> String {
     let settings = model.settings();
@@ -188,7 +206,7 @@ fn text(model: &Trained) -> String {
     );
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".into());
     let n_nominal = model.attributes().iter().filter(|a| a.values().is_some()).count();
-    let lines = [
+    let mut lines = vec![
         ("trained on", format!("{} rows", model.n_rows())),
         ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
         ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
@@ -199,7 +217,7 @@ fn text(model: &Trained) -> String {
         (
             "decay (β)",
             match (model.decay(), settings.decay) {
-                (None, _) => "none: orders do not depend on the row".into(),
+                (None, _) => "none: orders are not chosen by local F1".into(),
                 (Some(decay), Some(_)) => format!("{decay}, as set"),
                 (Some(decay), None) => format!("{decay}, tuned"),
             },
@@ -229,10 +247,21 @@ fn text(model: &Trained) -> String {
                 ),
             },
         ),
-        ("likelihood", likelihood(settings.likelihood).into()),
-        ("distance", metric(settings.metric).into()),
-        ("rows equally far", ties(settings.ties).into()),
     ];
+    match model.method().base {
+        BaseName::Nb => lines.push(("likelihood", likelihood(settings.likelihood).into())),
+        BaseName::Knn => {
+            lines.push(("distance", metric(settings.metric).into()));
+            lines.push(("rows equally far", ties(settings.ties).into()));
+        }
+        BaseName::J48 => {
+            let J48 { confidence, min_leaf, pruned, .. } = settings.tree;
+            let pruning = if pruned { format!("confidence {confidence}") } else { "none".into() };
+            lines.push(("pruning", pruning));
+            lines.push(("rows of a leaf", format!("at least {min_leaf}")));
+        }
+        BaseName::Svm => lines.push(("machine", machine(settings.machine))),
+    }
     for (what, value) in lines {
         let _ = writeln!(page, "  {what:<20} {value}");
     }

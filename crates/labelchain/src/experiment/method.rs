@@ -117,9 +117,8 @@ impl FromStr for Method {
             true => Err(Error::Setting {
                 name: "method",
                 value: format!("{text:?}"),
-                accepted: "nb or knn with dynamic and oocc, which walk a model in many orders; a \
-                           model of j48 or svm must be trained for each, so it takes br, ecc, ga \
-                           or ga-br",
+                accepted: "a model that can be walked in any order: dynamic and oocc take nb or \
+                           knn; j48 and svm go with br, ecc, ga or ga-br",
             }),
         }
     }

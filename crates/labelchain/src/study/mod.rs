@@ -24,4 +24,4 @@ pub use merge::{Merged, merge};
 pub use part::{Only, Shard};
 pub use protocol::{MethodSpec, Protocol, SetSpec};
 pub use run::{Progress, RunOptions, Summary, run};
-pub use status::{State, Status, results, status};
+pub use status::{State, Status, finished_results, results, status};

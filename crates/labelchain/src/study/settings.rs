@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use crate::experiment::Settings;
-use crate::model::Likelihood;
+use crate::model::{Kernel, Likelihood, Svm, Ties};
+use crate::neighbourhood::Metric;
 
 /// Settings as far as they are known before the data is: a method's own go over the study's.
 #[derive(Clone)]
@@ -25,7 +26,7 @@ impl Default for Draft {
 /// Name, what is accepted, and how it is set: none where the text is not accepted.
 type Setting = (&'static str, &'static str, fn(&mut Draft, &str) -> Option<()>);
 
-pub(super) const SETTINGS: [Setting; 22] = [
+pub(super) const SETTINGS: [Setting; 27] = [
     ("members", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.settings.sampling.n_members = n)
     }),
@@ -63,6 +64,24 @@ pub(super) const SETTINGS: [Setting; 22] = [
     ("order", "\"random\" or \"natural\"", |draft, text| {
         one_of(text, [("random", false), ("natural", true)])
             .map(|natural| draft.has_natural_order = natural)
+    }),
+    ("metric", "\"euclidean\" or \"weka\"", |draft, text| {
+        one_of(text, [("euclidean", Metric::Euclidean), ("weka", Metric::Weka)])
+            .map(|metric| draft.settings.metric = metric)
+    }),
+    ("ties", "\"lower-row\" or \"weka\"", |draft, text| {
+        one_of(text, [("lower-row", Ties::LowerRow), ("weka", Ties::Weka)])
+            .map(|ties| draft.settings.ties = ties)
+    }),
+    ("kernel", "\"rbf\" or \"linear\"", |draft, text| {
+        let kernels = [("rbf", Kernel::Rbf { gamma: None }), ("linear", Kernel::Linear)];
+        one_of(text, kernels).map(|kernel| draft.machine().kernel = kernel)
+    }),
+    ("cost", "a number above 0", |draft, text| {
+        above_0(text).map(|cost| draft.machine().cost = cost)
+    }),
+    ("gamma", "a number above 0", |draft, text| {
+        above_0(text).map(|gamma| draft.machine().kernel = Kernel::Rbf { gamma: Some(gamma) })
     }),
     ("confidence", "a share above 0 and up to 1", |draft, text| {
         share(text).map(|share| draft.settings.tree.confidence = share)
@@ -103,6 +122,11 @@ pub(super) const SETTINGS: [Setting; 22] = [
 ];
 
 impl Draft {
+    /// Settings of machines that are no longer searched for.
+    fn machine(&mut self) -> &mut Svm {
+        self.settings.machine.get_or_insert_default()
+    }
+
     /// All but the order, which depends on the labels of the data.
     pub(super) fn settings(&self) -> Settings {
         let max_features = self.selects.then_some(self.max_features);

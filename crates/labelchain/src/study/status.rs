@@ -69,9 +69,26 @@ pub fn status(protocol: &Protocol, results: &Path) -> Result<Status> {
 
 /// The losses that there are, in the protocol's order.
 pub fn results(protocol: &Protocol, path: &Path) -> Result<Results> {
-    let cells = cells(protocol, path)?;
+    listed(protocol, &cells(protocol, path)?)
+}
+
+/// The same without methods on sets where folds are still to be done or failed: means over some of
+/// the folds do not compare.
+pub fn finished_results(protocol: &Protocol, path: &Path) -> Result<Results> {
+    let mut cells = cells(protocol, path)?;
+    let mut n_done: HashMap<(String, String), usize> = HashMap::new();
+    for cell in cells.values().filter(|cell| cell.outcome.is_ok()) {
+        *n_done.entry((cell.dataset.clone(), cell.method.clone())).or_default() += 1;
+    }
+    cells.retain(|(dataset, method, _), _| {
+        n_done.get(&(dataset.clone(), method.clone())) == Some(&protocol.n_folds)
+    });
+    listed(protocol, &cells)
+}
+
+fn listed(protocol: &Protocol, cells: &HashMap<Key, Cell>) -> Result<Results> {
     let mut results = Results::default();
-    for cell in in_order(protocol, &cells) {
+    for cell in in_order(protocol, cells) {
         let Ok(losses) = &cell.outcome else { continue };
         for (criterion, loss) in Criterion::ALL.iter().zip(losses) {
             let Some(loss) = *loss else { continue };

@@ -335,7 +335,10 @@ impl fmt::Display for Named<'_> {
             }
         }
         let n_leaves = self.nodes.iter().filter(|node| node.split.is_none()).count();
-        writeln!(f, "\n{n_leaves} leaves, {} nodes", self.nodes.len())
+        match n_leaves {
+            1 => writeln!(f, "\n1 leaf"),
+            _ => writeln!(f, "\n{n_leaves} leaves, {} nodes", self.nodes.len()),
+        }
     }
 }
 
