@@ -10,14 +10,16 @@ import weka.core.converters.ConverterUtils.DataSource;
 import weka.core.neighboursearch.LinearNNSearch;
 
 /**
- * Writes what WEKA 3.9.7 estimates for single labels: its NaiveBayes with default options, or with
- * supervised discretization (-D), for crates/labelchain/tests/bayes_agrees.rs, or its IBk of so many neighbours and default options
- * otherwise, for crates/labelchain/tests/neighbours_agree.rs.
+ * Writes what WEKA 3.9.7 estimates for single labels: its NaiveBayes with default options, with
+ * supervised discretization (-D) or with kernels (-K), for crates/labelchain/tests/bayes_agrees.rs, or
+ * its IBk of so many neighbours and default options otherwise, for
+ * crates/labelchain/tests/neighbours_agree.rs.
  *
  * <pre>
  *   pip download --no-deps --no-binary :all: python-weka-wrapper3==0.3.3   # its sdist holds weka.jar
  *   java -cp weka.jar testdata/weka/Labels.java bayes NAME.arff.gz:3:200 ... > bayes.csv
  *   java -cp weka.jar testdata/weka/Labels.java discretized NAME.arff.gz:3:200 ... > discretized.csv
+ *   java -cp weka.jar testdata/weka/Labels.java kernel NAME.arff.gz:3:200 ... > kernel.csv
  *   java -cp weka.jar testdata/weka/Labels.java 5 NAME.arff.gz:3:200 ... > neighbours.csv
  * </pre>
  *
@@ -41,9 +43,10 @@ public class Labels {
   }
 
   static AbstractClassifier learner(String name, boolean forgetful) throws Exception {
-    if (name.equals("bayes") || name.equals("discretized")) {
+    if (Arrays.asList("bayes", "discretized", "kernel").contains(name)) {
       NaiveBayes bayes = new NaiveBayes();
       bayes.setUseSupervisedDiscretization(name.equals("discretized"));
+      bayes.setUseKernelEstimator(name.equals("kernel"));
       return bayes;
     }
     IBk neighbours = new IBk(Integer.parseInt(name));

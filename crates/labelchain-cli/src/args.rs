@@ -494,6 +494,7 @@ enum LikelihoodArg {
     Gaussian,
     Weka,
     Discretized,
+    Kernel,
 }
 
 impl MethodArgs {
@@ -523,6 +524,7 @@ impl MethodArgs {
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,
                 LikelihoodArg::Weka => Likelihood::Weka,
                 LikelihoodArg::Discretized => Likelihood::Discretized,
+                LikelihoodArg::Kernel => Likelihood::Kernel,
             },
             tree: J48 {
                 confidence: self.confidence,

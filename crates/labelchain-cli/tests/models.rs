@@ -622,6 +622,8 @@ fn predictions_can_be_rederived() {
         ("csv", "dynamic-nb", "auto", "none"),
         ("csv", "dynamic-nb", "discretized", "none"),
         ("csv", "dynamic-nb", "discretized", "cfs"),
+        ("csv", "dynamic-nb", "kernel", "none"),
+        ("csv", "dynamic-nb", "kernel", "cfs"),
         ("csv", "ecc-nb", "weka", "none"),
         ("csv", "br-nb", "auto", "cfs"),
         ("csv", "dynamic-knn", "auto", "none"),
@@ -636,6 +638,7 @@ fn predictions_can_be_rederived() {
         ("arff", "dynamic-nb", "weka", "none"),
         ("arff", "dynamic-nb", "auto", "none"),
         ("arff", "dynamic-nb", "discretized", "none"),
+        ("arff", "dynamic-nb", "kernel", "none"),
     ] {
         explain(ending, method, likelihood, select);
         let (same, said) = derive();

@@ -15,8 +15,13 @@ use labelchain::neighbourhood::Neighbourhood;
 use labelchain::prepare::{Cfs, LabelView, Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
-const LIKELIHOODS: [Likelihood; 4] =
-    [Likelihood::Auto, Likelihood::Gaussian, Likelihood::Weka, Likelihood::Discretized];
+const LIKELIHOODS: [Likelihood; 5] = [
+    Likelihood::Auto,
+    Likelihood::Gaussian,
+    Likelihood::Weka,
+    Likelihood::Discretized,
+    Likelihood::Kernel,
+];
 
 /// The rows and features each label learned from.
 trait Views {

@@ -180,6 +180,7 @@ fn likelihood(likelihood: Likelihood) -> &'static str {
         Likelihood::Gaussian => "gaussian",
         Likelihood::Weka => "weka",
         Likelihood::Discretized => "discretized",
+        Likelihood::Kernel => "kernel",
     }
 }
 

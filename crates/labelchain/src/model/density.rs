@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kernels::Kernels;
 use super::moments::Moments;
 use crate::prepare::{Bins, bin};
 
@@ -31,23 +32,32 @@ impl Normal {
         -0.5 * z * z - self.deviation.ln()
     }
 
-    /// log of the mass of the interval of width `precision` around `value`, at least log 1e-75.
-    ///
-    /// Taken in the tail where it does not cancel: WEKA subtracts two numbers that both round to 1
-    /// more than about 8 deviations above the mean.
+    /// log of the mass of the interval of width `precision` around `value`.
     fn log_mass(&self, value: f64, precision: f64) -> f64 {
-        let scaled = |x: f64| x / (self.deviation * std::f64::consts::SQRT_2);
-        let low = scaled(value - self.mean - precision / 2.0);
-        let high = scaled(value - self.mean + precision / 2.0);
-        let mass = if low > 0.0 {
-            libm::erfc(low) - libm::erfc(high)
-        } else if high < 0.0 {
-            libm::erfc(-high) - libm::erfc(-low)
-        } else {
-            libm::erf(high) - libm::erf(low)
-        };
-        (0.5 * mass).max(1e-75).ln()
+        let z = |x: f64| (x - self.mean) / self.deviation;
+        log(between(z(value - precision / 2.0), z(value + precision / 2.0)))
     }
+}
+
+/// The mass of the standard normal distribution between two places.
+///
+/// Taken in the tail where it does not cancel: WEKA subtracts two numbers that both round to 1 more
+/// than about 8 deviations above the mean.
+pub(super) fn between(low: f64, high: f64) -> f64 {
+    let [low, high] = [low, high].map(|z| z / std::f64::consts::SQRT_2);
+    let mass = if low > 0.0 {
+        libm::erfc(low) - libm::erfc(high)
+    } else if high < 0.0 {
+        libm::erfc(-high) - libm::erfc(-low)
+    } else {
+        libm::erf(high) - libm::erf(low)
+    };
+    0.5 * mass
+}
+
+/// At least that of 1e-75.
+pub(super) fn log(likelihood: f64) -> f64 {
+    likelihood.max(1e-75).ln()
 }
 
 /// The nearest multiple of the precision, ties to even.
@@ -63,6 +73,8 @@ pub(super) enum Factor {
     /// Two interval masses of the rounded cell, tabulated over the multiples of the precision that
     /// training rows showed.
     Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
+    /// Two densities of kernels at the rounded cell, tabulated likewise.
+    Kernels { irrelevant: Kernels, relevant: Kernels, precision: f64, first: f64, table: Vec<f64> },
     /// One number for each named value.
     Category(Vec<f64>),
     /// One number for each bin of the cell.
@@ -91,6 +103,23 @@ impl Factor {
         factor
     }
 
+    /// From how many cells of either class are at `first` and each multiple of the precision after
+    /// it. There are no more multiples than cells, so that the table may be whole.
+    pub(super) fn kernels(
+        first: f64,
+        precision: f64,
+        irrelevant: &[f64],
+        relevant: &[f64],
+    ) -> Factor {
+        let [irrelevant, relevant] = [irrelevant, relevant].map(|counts| {
+            let kernels = Kernels::new(first, counts);
+            (kernels.log_densities(first, counts.len(), precision), kernels)
+        });
+        let table = relevant.0.iter().zip(irrelevant.0).map(|(yes, no)| yes - no).collect();
+        let (irrelevant, relevant) = (irrelevant.1, relevant.1);
+        Factor::Kernels { irrelevant, relevant, precision, first, table }
+    }
+
     pub(super) fn category(irrelevant: &[f64], relevant: &[f64]) -> Factor {
         Factor::Category(laplace(irrelevant, relevant))
     }
@@ -108,6 +137,9 @@ impl Factor {
     pub(super) fn is_sound(&self) -> bool {
         match self {
             Factor::Binned { cuts, log_odds } => log_odds.len() == cuts.len() + 1,
+            Factor::Kernels { irrelevant, relevant, .. } => {
+                irrelevant.is_sound() && relevant.is_sound()
+            }
             _ => true,
         }
     }
@@ -120,12 +152,17 @@ impl Factor {
             }
             Factor::Mass { irrelevant, relevant, precision, first, table } => {
                 let multiple = (value / precision).round_ties_even();
-                let known = multiple - first;
-                if known >= 0.0 && known < table.len() as f64 {
-                    return table[known as usize];
-                }
-                let value = multiple * precision;
-                relevant.log_mass(value, *precision) - irrelevant.log_mass(value, *precision)
+                tabled(table, multiple - first).unwrap_or_else(|| {
+                    let value = multiple * precision;
+                    relevant.log_mass(value, *precision) - irrelevant.log_mass(value, *precision)
+                })
+            }
+            Factor::Kernels { irrelevant, relevant, precision, first, table } => {
+                let multiple = (value / precision).round_ties_even();
+                tabled(table, multiple - first).unwrap_or_else(|| {
+                    let log_density = |of: &Kernels| of.log_density(multiple, *precision);
+                    log_density(relevant) - log_density(irrelevant)
+                })
             }
             Factor::Category(log_odds) => log_odds.get(value as usize).copied().unwrap_or(0.0),
             Factor::Binned { cuts, log_odds } => log_odds[bin(cuts, value)],
@@ -148,6 +185,11 @@ impl Factor {
             no.mean * no.mean * a - yes.mean * yes.mean * b + (no.deviation / yes.deviation).ln(),
         ])
     }
+}
+
+/// The entry so many multiples after the first, if there is one.
+fn tabled(table: &[f64], steps: f64) -> Option<f64> {
+    if steps >= 0.0 { table.get(steps as usize).copied() } else { None }
 }
 
 /// Laplace over the values of a cell: (count + 1) / (total + values), for both classes.

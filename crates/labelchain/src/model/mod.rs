@@ -10,6 +10,7 @@
 mod binary;
 mod density;
 pub mod j48;
+mod kernels;
 mod moments;
 mod naive_bayes;
 mod nearest;

@@ -41,6 +41,8 @@ pub enum Likelihood {
     Weka,
     /// The share of the bin that the cell falls into, as WEKA under supervised discretization.
     Discretized,
+    /// The mean of a normal distribution around each training cell, as WEKA's kernel estimator.
+    Kernel,
 }
 
 /// What each label knows about the inputs and about the other labels.
@@ -186,7 +188,7 @@ impl NaiveBayes {
         }
         let used: Vec<usize> = (0..looks.len()).filter(|&at| !looks[at].is_empty()).collect();
         let table = match self.likelihood {
-            Likelihood::Weka | Likelihood::Discretized => None,
+            Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
             _ => Table::new(train, group.rows, &used, &relevant, n),
         };
         let spread = LazyCell::new(|| train.spreads(group.rows));
@@ -215,7 +217,11 @@ impl NaiveBayes {
                 train.gather(column, group.rows, &mut cells);
                 factors.extend(match kind {
                     AttributeKind::Nominal(values) => {
-                        categories(&cells, &relevant, values.len(), n, &open)
+                        counted(&cells, &relevant, values.len(), n, &open, Factor::category)
+                    }
+                    AttributeKind::Numeric if self.likelihood == Likelihood::Kernel => {
+                        let (precision, _) = precision(spread(column));
+                        kernels(&mut cells, &relevant, n, &open, precision)
                     }
                     AttributeKind::Numeric => {
                         self.normals(&cells, &relevant, n, &open, precision(spread(column)))
@@ -242,7 +248,7 @@ impl NaiveBayes {
             let density = match self.likelihood {
                 Likelihood::Auto => fine(classes, precision),
                 Likelihood::Gaussian => Some(density(classes, precision)),
-                Likelihood::Weka | Likelihood::Discretized => None,
+                Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
             };
             let factor = density.unwrap_or_else(|| {
                 let (rounded, all) = by_rounding.get_or_insert_with(|| {
@@ -285,12 +291,31 @@ fn precision(spread: Spread) -> (f64, (f64, f64)) {
     (precision, (spread.least, spread.greatest))
 }
 
-fn categories(
+/// WEKA's kernels are not finer than 1e-6.
+fn kernels(
+    cells: &mut [f64],
+    relevant: &Relevant,
+    n: usize,
+    looks: &[usize],
+    precision: f64,
+) -> Vec<(usize, Factor)> {
+    let precision = precision.max(1e-6);
+    cells.iter_mut().for_each(|cell| *cell = (*cell / precision).round_ties_even());
+    let first = cells.iter().copied().fold(f64::INFINITY, f64::min);
+    cells.iter_mut().for_each(|cell| *cell -= first);
+    let n_steps = cells.iter().copied().fold(0.0, f64::max) as usize + 1;
+    let factor = |no: &[f64], yes: &[f64]| Factor::kernels(first, precision, no, yes);
+    counted(cells, relevant, n_steps, n, looks, factor)
+}
+
+/// Factors from how many cells of either class have each of so many values.
+fn counted(
     cells: &[f64],
     relevant: &Relevant,
     n_values: usize,
     n: usize,
     looks: &[usize],
+    factor: impl Fn(&[f64], &[f64]) -> Factor,
 ) -> Vec<(usize, Factor)> {
     let mut yes = vec![0.0; n * n_values];
     let mut all = vec![0.0; n_values];
@@ -298,12 +323,12 @@ fn categories(
         all[*cell as usize] += 1.0;
         relevant.iter().for_each(|&at| yes[at as usize * n_values + *cell as usize] += 1.0);
     }
-    let factor = |&at: &usize| {
+    let of_label = |&at: &usize| {
         let yes = &yes[at * n_values..(at + 1) * n_values];
         let no: Vec<f64> = all.iter().zip(yes).map(|(all, yes)| all - yes).collect();
-        (at, Factor::category(&no, yes))
+        (at, factor(&no, yes))
     };
-    looks.iter().map(factor).collect()
+    looks.iter().map(of_label).collect()
 }
 
 /// The log-odds of every label of every row, from prior and inputs.

@@ -52,15 +52,20 @@ pub(super) const SETTINGS: [Setting; 27] = [
     ("max-features", "a whole number from 1", |draft, text| {
         from_1(text).map(|n| draft.max_features = n)
     }),
-    ("likelihood", "\"auto\", \"gaussian\", \"weka\" or \"discretized\"", |draft, text| {
-        let names = [
-            ("auto", Likelihood::Auto),
-            ("gaussian", Likelihood::Gaussian),
-            ("weka", Likelihood::Weka),
-            ("discretized", Likelihood::Discretized),
-        ];
-        one_of(text, names).map(|likelihood| draft.settings.likelihood = likelihood)
-    }),
+    (
+        "likelihood",
+        "\"auto\", \"gaussian\", \"weka\", \"discretized\" or \"kernel\"",
+        |draft, text| {
+            let names = [
+                ("auto", Likelihood::Auto),
+                ("gaussian", Likelihood::Gaussian),
+                ("weka", Likelihood::Weka),
+                ("discretized", Likelihood::Discretized),
+                ("kernel", Likelihood::Kernel),
+            ];
+            one_of(text, names).map(|likelihood| draft.settings.likelihood = likelihood)
+        },
+    ),
     ("order", "\"random\" or \"natural\"", |draft, text| {
         one_of(text, [("random", false), ("natural", true)])
             .map(|natural| draft.has_natural_order = natural)
