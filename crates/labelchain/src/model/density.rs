@@ -34,17 +34,17 @@ impl Normal {
 
     /// log of the mass of the interval of width `precision` around `value`.
     fn log_mass(&self, value: f64, precision: f64) -> f64 {
-        let z = |x: f64| (x - self.mean) / self.deviation;
-        log(between(z(value - precision / 2.0), z(value + precision / 2.0)))
+        let (distance, half) = (value - self.mean, precision / 2.0);
+        log(mass(distance - half, distance + half, self.deviation))
     }
 }
 
-/// The mass of the standard normal distribution between two places.
+/// The mass of a normal distribution between two distances from its mean.
 ///
 /// Taken in the tail where it does not cancel: WEKA subtracts two numbers that both round to 1 more
 /// than about 8 deviations above the mean.
-pub(super) fn between(low: f64, high: f64) -> f64 {
-    let [low, high] = [low, high].map(|z| z / std::f64::consts::SQRT_2);
+pub(super) fn mass(low: f64, high: f64, deviation: f64) -> f64 {
+    let [low, high] = [low, high].map(|distance| distance / (deviation * std::f64::consts::SQRT_2));
     let mass = if low > 0.0 {
         libm::erfc(low) - libm::erfc(high)
     } else if high < 0.0 {
@@ -73,12 +73,12 @@ pub(super) enum Factor {
     /// Two interval masses of the rounded cell, tabulated over the multiples of the precision that
     /// training rows showed.
     Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
-    /// Two densities of kernels at the rounded cell, tabulated likewise.
-    Kernels { irrelevant: Kernels, relevant: Kernels, precision: f64, first: f64, table: Vec<f64> },
     /// One number for each named value.
     Category(Vec<f64>),
     /// One number for each bin of the cell.
     Binned { cuts: Vec<f64>, log_odds: Vec<f64> },
+    /// Two densities of kernels at the rounded cell, tabulated like masses.
+    Kernels { irrelevant: Kernels, relevant: Kernels, precision: f64, first: f64, table: Vec<f64> },
 }
 
 impl Factor {
@@ -104,7 +104,7 @@ impl Factor {
     }
 
     /// From how many cells of either class are at `first` and each multiple of the precision after
-    /// it. There are no more multiples than cells, so that the table may be whole.
+    /// it. There are about as many multiples as different cells, so that the table may be whole.
     pub(super) fn kernels(
         first: f64,
         precision: f64,

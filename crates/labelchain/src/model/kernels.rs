@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::density::{between, log};
+use super::density::{log, mass};
 
 /// The cells of one class, rounded to multiples of the precision, as WEKA's KernelEstimator keeps
 /// them. Distances and the deviation are in multiples, too.
@@ -59,7 +59,7 @@ impl Kernels {
 
     /// The mass of the rounding interval at this distance from a center.
     fn mass(&self, distance: f64) -> f64 {
-        between((distance - 0.5) / self.deviation, (distance + 0.5) / self.deviation)
+        mass(distance - 0.5, distance + 0.5, self.deviation)
     }
 
     /// WEKA goes up from the multiple and then down, each until the centers not yet seen, were they
