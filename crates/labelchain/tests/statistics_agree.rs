@@ -359,7 +359,7 @@ fn the_papers_decisions_follow_from_its_rounded_losses() {
     // occur.
     let mut rng = Seed::new(1).rng();
     let mut range: BTreeMap<_, (f64, f64)> = BTreeMap::new();
-    for _ in 0..200 {
+    for _ in 0..1000 {
         let mut drawn = Results::default();
         for mut measured in results.iter() {
             measured.loss += (rng.unit() - 0.5) / 1000.0;

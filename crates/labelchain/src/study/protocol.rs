@@ -511,9 +511,8 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
-                "line 2, column 12: expected nb or knn with dynamic and oocc, which walk a model in \
-                 many orders; a model of j48 must be trained for each, so it takes br, ecc, ga or \
-                 ga-br, found \"oocc-j48\"",
+                "line 2, column 12: expected a model that can be walked in any order: dynamic and \
+                 oocc take nb or knn; j48 and svm go with br, ecc, ga or ga-br, found \"oocc-j48\"",
                 None,
             ),
             (
