@@ -140,6 +140,15 @@ fn a_study_killed_twenty_times_ends_as_one_that_was_not() {
     assert!(n_killed > 0, "every run ended before it was killed: nothing was tested");
     place.ok(&["study", "run", "p.toml", "--results", "killed.db"]);
     assert_eq!(losses(&place, "killed.db"), losses(&place, "whole.db"));
+    // Reports as text and tables: figures of time show seconds, which are never the same twice.
+    let report = |results: &str, ending: &str| {
+        let out = format!("{results}.{ending}");
+        let page = place.ok(&["study", "report", "p.toml", "--results", results, "-o", &out]);
+        (page, fs::read_to_string(place.path(&out)).unwrap())
+    };
+    for ending in ["md", "tex", "csv"] {
+        assert_eq!(report("killed.db", ending), report("whole.db", ending), "{ending}");
+    }
     let leftovers: Vec<String> =
         place.files().into_iter().filter(|name| name.starts_with("killed.db-")).collect();
     assert!(leftovers.is_empty(), "{leftovers:?}");

@@ -339,15 +339,27 @@ impl Report {
         let database = self.files.results();
         let results = study::finished_results(&protocol, &database)?;
         let status = study::status(&protocol, &database)?;
-        let notes = notes(&protocol, &status);
-        if let Some(incomplete) = notes.iter().find(|note| note.contains("not complete")) {
+        if let Some(incomplete) = incomplete(&protocol, &status) {
             remark(&format!(
                 "note: {incomplete} Methods that lack folds of a set have a gap there."
             ));
         }
+        let notes = notes(&protocol, &status);
         let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
         self.comparison.run(&name, &results, notes, &[&self.files.protocol, &database])
     }
+}
+
+/// How far the study is, unless it is done.
+fn incomplete(protocol: &Protocol, status: &Status) -> Option<String> {
+    let n_cells = protocol.sets.len() * protocol.methods.len() * protocol.n_folds;
+    let n_done: usize = status.grid.iter().flatten().map(|state| state.n_done).sum();
+    (n_done < n_cells).then(|| {
+        format!(
+            "The study is not complete: {n_done} of {n_cells} cells are done, {} failed.",
+            status.failed.len()
+        )
+    })
 }
 
 /// What a reader of the report must know about the study.
@@ -358,14 +370,7 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
         protocol.n_folds,
         protocol.seed
     )];
-    let n_cells = protocol.sets.len() * protocol.methods.len() * protocol.n_folds;
-    let n_done: usize = status.grid.iter().flatten().map(|state| state.n_done).sum();
-    if n_done < n_cells {
-        notes.push(format!(
-            "The study is not complete: {n_done} of {n_cells} cells are done, {} failed.",
-            status.failed.len()
-        ));
-    }
+    notes.extend(incomplete(protocol, status));
     // They are described elsewhere, and not in full.
     let is_reconstruction = |strategy: StrategyName| {
         matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)

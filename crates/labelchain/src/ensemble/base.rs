@@ -75,11 +75,6 @@ pub enum BaseEvidence<'m> {
 }
 
 impl Base {
-    /// Whether a model can only be walked in the order it was trained for.
-    pub fn must_be_retrained(&self) -> bool {
-        matches!(self, Base::J48 { .. } | Base::Svm { .. })
-    }
-
     /// Learns from the named rows of the training set; for an order, where it matters, or to decide
     /// labels independently.
     pub fn fit(

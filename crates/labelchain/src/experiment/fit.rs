@@ -76,6 +76,7 @@ struct Fitting<'a> {
 
 /// A base, and the models that its methods share, trained when the first of them asks.
 struct TrainedBase {
+    name: BaseName,
     base: Base,
     neighbours: Option<usize>,
     cost: Cost,
@@ -101,7 +102,7 @@ struct Shared {
 
 impl TrainedBase {
     fn models(&self, walked: bool) -> &Models {
-        if walked || !self.base.must_be_retrained() { &self.walked } else { &self.alone }
+        if walked || self.name.is_free_of_order() { &self.walked } else { &self.alone }
     }
 }
 
@@ -126,7 +127,7 @@ impl Fitting<'_> {
             BaseName::Svm => (Base::Svm { by_label: self.machines()?, preparation }, None),
         };
         let (walked, alone) = (Models::default(), Models::default());
-        Ok(TrainedBase { base, neighbours, cost: clock.cost(), walked, alone })
+        Ok(TrainedBase { name, base, neighbours, cost: clock.cost(), walked, alone })
     }
 
     /// The machine of each label: as set, or of fewest errors on the training rows.
