@@ -209,6 +209,11 @@ impl PaperSet {
             .find(|path| path.is_file())
     }
 
+    /// Whether this library makes it, so that no file is needed.
+    pub fn is_made(&self) -> bool {
+        matches!(self.source, Source::Made { .. })
+    }
+
     /// The set in the paper's form, made of what is in a directory or by ourselves; none where the
     /// directory lacks it.
     pub fn open(&self, directory: &Path, max_memory: u64) -> Result<Option<Dataset>> {

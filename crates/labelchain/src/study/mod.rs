@@ -6,7 +6,6 @@
 //!
 //! [`evaluate`]: crate::experiment::evaluate
 
-mod checksum;
 mod document;
 mod ledger;
 mod merge;
@@ -16,6 +15,7 @@ mod peak;
 mod protocol;
 mod run;
 mod settings;
+mod source;
 mod status;
 mod work;
 
@@ -24,4 +24,5 @@ pub use merge::{Merged, merge};
 pub use part::{Only, Shard};
 pub use protocol::{MethodSpec, Protocol, SetSpec};
 pub use run::{Progress, RunOptions, Summary, run};
+pub use source::SetSource;
 pub use status::{State, Status, finished_results, results, status};

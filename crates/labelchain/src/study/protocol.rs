@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{Document, scalar};
 use super::settings::{Draft, SETTINGS, from_1};
+use super::source::SetSource;
+use crate::catalog::PaperSet;
 use crate::chain::Order;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
@@ -53,15 +55,13 @@ pub struct Protocol {
     pub methods: Vec<MethodSpec>,
 }
 
-/// A data set and how to read it.
+/// A data set, and where to find it.
 #[derive(Clone, Debug)]
 pub struct SetSpec {
     /// Its name in results.
     pub name: String,
-    /// The data file.
-    pub path: PathBuf,
-    /// How it is read.
-    pub options: ReadOptions,
+    /// Where it comes from.
+    pub source: SetSource,
     /// What the protocol says about reading, in one form.
     pub(super) reading: String,
 }
@@ -295,7 +295,7 @@ impl<'d> Reader<'d> {
         Ok(MethodSpec { name, method, settings, has_natural_order: draft.has_natural_order })
     }
 
-    /// A data file's name, or a table with the key `file`.
+    /// A data file's name, or a table with the key `file` or `paper`.
     fn set(&self, value: &'d Spanned<DeValue<'d>>, directory: &Path) -> Result<SetSpec> {
         let document = &self.document;
         let DeValue::Table(table) = value.get_ref() else {
@@ -304,15 +304,21 @@ impl<'d> Reader<'d> {
             };
             return Ok(SetSpec {
                 name: stem(Path::new(file)),
-                path: directory.join(file),
-                options: ReadOptions::default(),
+                source: SetSource::File {
+                    path: directory.join(file),
+                    options: ReadOptions::default(),
+                },
                 reading: String::new(),
             });
         };
         let reader = Reader { table, ..*self };
+        if let Some(named) = table.get("paper") {
+            return reader.paper_set(named, directory);
+        }
         reader.only(&SET_KEYS, "a key of a data set")?;
         let Some(file) = reader.text("file")? else {
-            return Err(document.fault(value.span(), "file = \"…\" in the table", "none", None));
+            let expected = "file = \"…\" or paper = \"…\" in the table";
+            return Err(document.fault(value.span(), expected, "none", None));
         };
         let options = reader.reading(directory)?;
         // In one order and one spelling, so that results can tell whether it was read differently.
@@ -324,9 +330,26 @@ impl<'d> Reader<'d> {
         reading.sort();
         Ok(SetSpec {
             name: reader.text("name")?.unwrap_or_else(|| stem(Path::new(&file))),
-            path: directory.join(file),
-            options,
+            source: SetSource::File { path: directory.join(file), options },
             reading: reading.join(", "),
+        })
+    }
+
+    /// A set of the paper's table, which knows how it is read.
+    fn paper_set(&self, named: &Spanned<DeValue>, directory: &Path) -> Result<SetSpec> {
+        const EXPECTED: &str = "a data set of the paper";
+        self.only(&["paper", "name"], "a key of a data set of the paper")?;
+        let Some(name) = named.get_ref().as_str() else {
+            return Err(self.document.not(EXPECTED, named));
+        };
+        let set = PaperSet::find(name).map_err(|_| {
+            let known = PaperSet::ALL.map(|set| set.stem.to_string());
+            self.document.unknown(named.span(), EXPECTED, name, &known)
+        })?;
+        Ok(SetSpec {
+            name: self.text("name")?.unwrap_or_else(|| set.stem.into()),
+            source: SetSource::Paper { set, directory: directory.to_path_buf() },
+            reading: format!("paper = {}", set.stem),
         })
     }
 
@@ -403,18 +426,19 @@ impl<'d> Reader<'d> {
             return Ok(());
         };
         for (set, item) in sets.iter().zip(items) {
-            if set.path.exists() {
+            let SetSource::File { path: missing, .. } = &set.source else { continue };
+            if missing.exists() {
                 continue;
             }
-            let directory = set.path.parent().unwrap_or(Path::new(""));
+            let directory = missing.parent().unwrap_or(Path::new(""));
             let files = directory.read_dir().into_iter().flatten().flatten();
             let unused = files
                 .map(|file| file.path())
-                .filter(|path| !sets.iter().any(|other| other.path == *path))
-                .filter(|path| path.extension() == set.path.extension());
+                .filter(|path| !sets.iter().any(|other| other.source.file().as_ref() == Some(path)))
+                .filter(|path| path.extension() == missing.extension());
             let stems: Vec<String> = unused.map(|path| stem(&path)).collect();
-            if let Some(near) = nearest(&stem(&set.path), &stems) {
-                let found = format!("{:?}, which is not there", set.path.display().to_string());
+            if let Some(near) = nearest(&stem(missing), &stems) {
+                let found = format!("{:?}, which is not there", missing.display().to_string());
                 let help = Some(format!("did you mean {near:?}?"));
                 return Err(self.document.fault(item.span(), "a data file", found, help));
             }
@@ -495,7 +519,10 @@ mod tests {
     fn data_is_looked_for_beside_the_protocol_unless_told_otherwise() {
         let text = format!("data = \"sets\"\n{LISTS}");
         let of = |data: Option<&Path>| {
-            Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap().sets[0].path.clone()
+            Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap().sets[0]
+                .source
+                .file()
+                .unwrap()
         };
         assert_eq!(of(None), Path::new("here/sets/a.csv"));
         assert_eq!(of(Some("/there".as_ref())), Path::new("/there/a.csv"));
@@ -580,6 +607,16 @@ mod tests {
                 "line 2, column 12: expected a fit-share below 1 for a method that validates, \
                  found 1",
                 None,
+            ),
+            (
+                "sets = [{ paper = \"yaest\" }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 19: expected a data set of the paper, found \"yaest\"",
+                Some("did you mean \"yeast\"?"),
+            ),
+            (
+                "sets = [{ paper = \"yeast\", labels-last = 14 }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 28: expected a key of a data set of the paper, found \"labels-last\"",
+                Some("there are: paper, name"),
             ),
             (
                 format!("{LISTS}folds = = 3\n"),

@@ -9,7 +9,6 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use super::checksum::checksum;
 use super::ledger::{Cell, Heading, Key, Ledger};
 use super::pace::Pace;
 use super::part::{Only, Shard};
@@ -75,7 +74,7 @@ pub fn run(
     options.only.check(protocol)?;
     let mut checksums = HashMap::new();
     for (at, set) in protocol.sets.iter().enumerate() {
-        if let Some(checksum) = checksum(set)? {
+        if let Some(checksum) = set.source.checksum()? {
             checksums.insert(at, checksum);
         }
     }
@@ -89,7 +88,8 @@ pub fn run(
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     let n_jobs = options.jobs.map_or(n_cores, NonZero::get).min(units.len()).max(1);
     let sizes = protocol.sets.iter().enumerate().map(|(at, set)| {
-        let n_bytes = set.path.metadata().map_or(0, |file| file.len());
+        let file = set.source.file().and_then(|path| path.metadata().ok());
+        let n_bytes = file.map_or(0, |file| file.len());
         (n_bytes, units.iter().filter(|unit| unit.set == at).count())
     });
     let mut scribe = Scribe {

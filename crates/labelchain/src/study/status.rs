@@ -53,7 +53,7 @@ pub fn status(protocol: &Protocol, results: &Path) -> Result<Status> {
                 None => {}
             }
         }
-        State { is_missing: state.n_done < protocol.n_folds && !set.path.exists(), ..state }
+        State { is_missing: state.n_done < protocol.n_folds && !set.source.is_there(), ..state }
     };
     let row = |set| protocol.methods.iter().map(|method| state(set, method)).collect();
     let in_order = || in_order(protocol, &cells);

@@ -11,8 +11,8 @@ use std::time::Instant;
 use super::ledger::{Cell, Key};
 use super::peak::Watch;
 use super::protocol::{MethodSpec, Protocol};
+use crate::data::Dataset;
 use crate::data::split::Folds;
-use crate::data::{Dataset, ReadOptions, read};
 use crate::error::Result;
 use crate::experiment::{Fold, Method, Settings};
 use crate::seed::Seed;
@@ -174,8 +174,7 @@ impl Work {
         *loaded = None;
         let read = caught(|| {
             let set = &self.protocol.sets[at];
-            let options = ReadOptions { max_memory: self.max_memory, ..set.options.clone() };
-            let data = read(&set.path, &options)?.into_rows()?;
+            let data = set.source.open(self.max_memory)?;
             let folds = self.protocol.folds(&data)?;
             let of = |method: &MethodSpec| method.settings_for(data.n_labels());
             let settings = self.protocol.methods.iter().map(of).collect();

@@ -1,0 +1,90 @@
+//! Where the data of a set comes from, and is it still the same?
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::PaperSet;
+use crate::data::label_list::xml_beside;
+use crate::data::{Dataset, LabelChoice, ReadOptions, read};
+use crate::error::{Error, Result};
+
+/// Where a data set comes from.
+#[derive(Clone, Debug)]
+pub enum SetSource {
+    /// A file, and how it is read.
+    File {
+        /// The data file.
+        path: PathBuf,
+        /// How it is read.
+        options: ReadOptions,
+    },
+    /// A set of the paper's table, in the paper's form.
+    Paper {
+        /// Which.
+        set: &'static PaperSet,
+        /// Where its file is looked for.
+        directory: PathBuf,
+    },
+}
+
+impl SetSource {
+    /// The data file, whether it is there or not; none of what is made without one, or of a set of
+    /// the paper that the directory lacks.
+    pub fn file(&self) -> Option<PathBuf> {
+        match self {
+            SetSource::File { path, .. } => Some(path.clone()),
+            SetSource::Paper { set, directory } => set.file(directory),
+        }
+    }
+
+    /// Whether it can be opened.
+    pub fn is_there(&self) -> bool {
+        match (self, self.file()) {
+            (_, Some(file)) => file.exists(),
+            (SetSource::Paper { set, .. }, None) => set.is_made(),
+            (SetSource::File { .. }, None) => false,
+        }
+    }
+
+    /// The data.
+    pub(super) fn open(&self, max_memory: u64) -> Result<Dataset> {
+        match self {
+            SetSource::File { path, options } => {
+                read(path, &ReadOptions { max_memory, ..options.clone() })?.into_rows()
+            }
+            SetSource::Paper { set, directory } => set
+                .open(directory, max_memory)?
+                .ok_or_else(|| Error::io(directory.join(set.stem), io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// BLAKE3 of the data file, and of the label file that belongs to it; none if there is no data.
+    /// What is made without a file changes only with the program, whose version results know.
+    pub(super) fn checksum(&self) -> Result<Option<String>> {
+        let Some(file) = self.file() else {
+            return Ok(self.is_there().then(|| "made".into()));
+        };
+        let Some(data) = blake3_of(&file)? else { return Ok(None) };
+        let labels = match self {
+            SetSource::File {
+                options: ReadOptions { labels: LabelChoice::Xml(path), .. }, ..
+            } => blake3_of(path)?,
+            SetSource::File {
+                options: ReadOptions { labels: LabelChoice::Detect, .. }, ..
+            }
+            | SetSource::Paper { .. } => blake3_of(&xml_beside(&file))?,
+            SetSource::File { .. } => None,
+        };
+        Ok(Some(labels.map_or(data.clone(), |labels| format!("{data} {labels}"))))
+    }
+}
+
+fn blake3_of(path: &Path) -> Result<Option<String>> {
+    let mut hasher = blake3::Hasher::new();
+    match File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ())) {
+        Ok(()) => Ok(Some(hasher.finalize().to_hex().to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path, error)),
+    }
+}
