@@ -1,5 +1,6 @@
 //! What was typed.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use labelchain::chain::Order;
 use labelchain::data::{
     Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
-    Threshold, read,
+    Threshold, read, read_in_blocks,
 };
 use labelchain::ensemble::{Genetic, Sampling};
 use labelchain::error::{Error, Result};
@@ -139,15 +140,58 @@ impl ModelAndRows {
         not_over(&[self.model_path(), &self.data.path], out)
     }
 
-    /// The model and the rows, as the file has them.
-    pub(crate) fn load(&self) -> Result<(Trained, Dataset)> {
-        let reading = &self.data.reading;
-        reading.keep_every_row()?;
-        let model = self.model.load(reading.max_memory)?;
-        let found = read(&self.data.path, &reading.for_model(&model, &self.data.path)?)?;
-        notes(&found.notes);
-        let rows = model.rows(found.table, &self.data.path)?;
-        Ok((model, rows))
+    pub(crate) fn model(&self) -> Result<Trained> {
+        self.data.reading.keep_every_row()?;
+        self.model.load(self.data.reading.max_memory)
+    }
+
+    /// The rows as the file has them, so many at a time, with what the reader has to say.
+    fn blocks<'m>(
+        &'m self,
+        model: &'m Trained,
+        n_rows: usize,
+    ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
+        let path = &self.data.path;
+        let blocks = read_in_blocks(path, &self.data.reading.for_model(model, path)?, n_rows)?;
+        Ok(blocks.map(move |block| {
+            let block = block?;
+            Ok((model.rows(block.table, path)?, block.notes))
+        }))
+    }
+
+    /// The rows, so many at a time: as the file has them, and as the model takes them.
+    pub(crate) fn rows<'m>(
+        &'m self,
+        model: &'m Trained,
+        n_rows: usize,
+    ) -> Result<impl Iterator<Item = Result<(Dataset, Dataset)>> + 'm> {
+        let mut told = HashSet::new();
+        Ok(self.blocks(model, n_rows)?.map(move |block| {
+            let (found, said) = block?;
+            let (rows, remarks) = model.align(&found, &self.data.path)?;
+            let more = if rows.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
+            for note in said.iter().chain(&remarks).filter(|note| told.insert(note.code)) {
+                remark(&format!("note: {}{more}", note.text));
+            }
+            Ok((found, rows))
+        }))
+    }
+
+    /// One row, as the model takes it.
+    pub(crate) fn row(&self, model: &Trained, row: usize) -> Result<Dataset> {
+        let mut first = 0;
+        for block in self.blocks(model, 4096)? {
+            let (found, said) = block?;
+            notes(&said);
+            if row - first < found.n_rows() {
+                let (row, remarks) = model.align(&found.select(&[row - first]), &self.data.path)?;
+                notes(&remarks);
+                return Ok(row);
+            }
+            first += found.n_rows();
+        }
+        let purpose = format!("--row {row} (rows count from 0)");
+        Err(Error::TooFewRows { needed: row.saturating_add(1), found: first, purpose })
     }
 }
 
@@ -641,7 +685,7 @@ impl ReadingArgs {
         Ok(options)
     }
 
-    fn max_memory(&self) -> u64 {
+    pub(crate) fn max_memory(&self) -> u64 {
         self.max_memory.unwrap_or_else(memory::three_quarters)
     }
 

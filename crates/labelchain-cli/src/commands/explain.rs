@@ -11,7 +11,7 @@ use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 
 use super::predict::explained;
-use crate::args::{ModelAndRows, Threads, notes};
+use crate::args::{ModelAndRows, Threads};
 use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print};
 
@@ -39,14 +39,7 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.threads.start();
-        let (model, data) = self.files.load()?;
-        if self.row >= data.n_rows() {
-            return Err(Failure::Library(Error::TooFewRows {
-                needed: self.row.saturating_add(1),
-                found: data.n_rows(),
-                purpose: format!("--row {} (rows count from 0)", self.row),
-            }));
-        }
+        let model = self.files.model()?;
         if let Some(member) = self.member
             && member >= model.members().len()
         {
@@ -57,8 +50,7 @@ impl Explain {
             }));
         }
         let path = &self.files.data.path;
-        let (row, remarks) = model.align(&data.select(&[self.row]), path)?;
-        notes(&remarks);
+        let row = self.files.row(&model, self.row)?;
         let answers = model.predict(&row).map_err(|error| self.in_its_row(error))?;
         let traces = model.trace(&row)?.into_iter().flatten().collect::<Vec<_>>();
         if self.json {

@@ -10,7 +10,7 @@ use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 use serde_json::{Value, json};
 
-use crate::args::{ModelAndRows, Threads, notes};
+use crate::args::{ModelAndRows, Threads};
 use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
@@ -60,32 +60,17 @@ impl Predict {
         }
         let kind = self.kind()?;
         self.threads.start();
-        let (model, data) = self.files.load()?;
-        let (rows, remarks) = model.align(&data, &self.files.data.path)?;
-        notes(&remarks);
+        let model = self.files.model()?;
         let progress = Progress::spinner("predicting");
-        let answers = model.predict(&rows);
-        progress.end();
-        let answers = answers?;
-        if let Some(path) = &self.explain {
-            save_traces(path, &model, &rows, &answers)?;
-        }
-        if self.out == Path::new("-") {
-            let out = io::BufWriter::new(io::stdout().lock());
-            return separated(out, b',', &model, &answers, self.proba).map_err(Failure::Output);
-        }
         let written = match kind {
-            Kind::Separated(separator) => {
-                save(&self.out, |out| separated(out, separator, &model, &answers, self.proba))
-                    .map(|()| vec![self.out.clone()])?
-            }
-            Kind::Lines => save(&self.out, |out| {
-                (0..rows.n_rows())
-                    .try_for_each(|row| writeln!(out, "{}", answer(&model, &answers, row)))
-            })
-            .map(|()| vec![self.out.clone()])?,
-            Kind::Data => write(&Table::Rows(self.labelled(&model, &data, answers)?), &self.out)?,
+            Kind::Data => self.write_data(&model).map_err(Failure::Library),
+            _ => self.write_answers(&model, kind).map(|()| vec![self.out.clone()]),
         };
+        progress.end();
+        let written = written?;
+        if self.out == Path::new("-") {
+            return Ok(());
+        }
         if io::stderr().is_terminal() {
             let names: Vec<String> =
                 written.iter().map(|path| path.display().to_string()).collect();
@@ -124,6 +109,56 @@ impl Predict {
         Ok(kind)
     }
 
+    /// Block by block, so that the file may be larger than memory.
+    fn write_answers(&self, model: &Trained, kind: Kind) -> Result<(), Failure> {
+        // With 64 MB of cells, what is done once a block does not count.
+        let n_bytes = (self.files.data.reading.max_memory() / 8).min(64 << 20) as usize;
+        let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
+        let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
+            let mut first = 0;
+            for block in self.files.rows(model, n_rows).map_err(io::Error::other)? {
+                let (_, rows) = block.map_err(io::Error::other)?;
+                let answers = model.predict(&rows).map_err(io::Error::other)?;
+                let answered = Answered { model, answers: &answers, first };
+                match kind {
+                    Kind::Separated(separator) => answered.separated(out, separator, self.proba)?,
+                    _ => answered.lines(out)?,
+                }
+                if let Some(traces) = &mut traces {
+                    answered.traces(&rows, *traces)?;
+                }
+                first += rows.n_rows();
+            }
+            Ok(())
+        };
+        let explained = |out: &mut dyn Write| match &self.explain {
+            None => answer(out, None),
+            Some(path) => save(path, |traces| answer(out, Some(traces))).map_err(io::Error::other),
+        };
+        if self.out == Path::new("-") {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            return explained(&mut out).and_then(|()| out.flush()).map_err(|error| {
+                error.downcast::<Error>().map_or_else(Failure::Output, Failure::Library)
+            });
+        }
+        Ok(save(&self.out, |out| explained(out))?)
+    }
+
+    /// All rows at once: a data file names at its head what stands in it.
+    fn write_data(&self, model: &Trained) -> Result<Vec<PathBuf>> {
+        let mut written = vec![];
+        for block in self.files.rows(model, usize::MAX)? {
+            let (found, rows) = block?;
+            let answers = model.predict(&rows)?;
+            if let Some(path) = &self.explain {
+                let answered = Answered { model, answers: &answers, first: 0 };
+                save(path, |out| answered.traces(&rows, out))?;
+            }
+            written = write(&Table::Rows(self.labelled(model, &found, answers)?), &self.out)?;
+        }
+        Ok(written)
+    }
+
     /// The inputs as they were, with the answers as labels.
     fn labelled(&self, model: &Trained, data: &Dataset, answers: Answers) -> Result<Dataset> {
         let is_label = |name: &String| model.label_names().contains(name);
@@ -140,26 +175,52 @@ impl Predict {
     }
 }
 
-/// A column of 0 and 1 for each label, in label order; then, if asked for, the shares.
-fn separated(
-    out: impl Write,
-    separator: u8,
-    model: &Trained,
-    answers: &Answers,
-    proba: bool,
-) -> io::Result<()> {
-    let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
-    let names = model.label_names();
-    let shares = |proba: bool| if proba { names } else { &[] };
-    let header = names.iter().cloned();
-    csv.write_record(header.chain(shares(proba).iter().map(|name| format!("{name}:share"))))?;
-    for row in 0..answers.labels.n_rows() {
-        let cells = answers.labels.ids();
-        let cells = cells.map(|label| u8::from(answers.labels.get(row, label)).to_string());
-        let votes = votes(model, answers, row).iter().take(shares(proba).len());
-        csv.write_record(cells.chain(votes.map(f64::to_string)))?;
+/// What was said about a block of rows, and the number of the first.
+struct Answered<'a> {
+    model: &'a Trained,
+    answers: &'a Answers,
+    first: usize,
+}
+
+impl Answered<'_> {
+    /// A column of 0 and 1 for each label, in label order; then, if asked for, the shares. Names go
+    /// before the first row.
+    fn separated(&self, out: &mut dyn Write, separator: u8, proba: bool) -> io::Result<()> {
+        let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
+        let (names, labels) = (self.model.label_names(), &self.answers.labels);
+        let n_shares = if proba { names.len() } else { 0 };
+        if self.first == 0 {
+            let shares = names[..n_shares].iter().map(|name| format!("{name}:share"));
+            csv.write_record(names.iter().cloned().chain(shares))?;
+        }
+        for row in 0..labels.n_rows() {
+            let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
+            let votes = votes(self.model, self.answers, row)[..n_shares].iter();
+            csv.write_record(cells.chain(votes.map(f64::to_string)))?;
+        }
+        csv.flush()
     }
-    csv.flush()
+
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut rows = 0..self.answers.labels.n_rows();
+        rows.try_for_each(|at| {
+            writeln!(out, "{}", answer(self.model, self.answers, at, self.first + at))
+        })
+    }
+
+    /// Traces are many times larger than answers, so only some are held at a time.
+    fn traces(&self, rows: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+        const SOME: usize = 2048;
+        for start in (0..rows.n_rows()).step_by(SOME) {
+            let some: Vec<usize> = (start..rows.n_rows().min(start + SOME)).collect();
+            let traces = self.model.trace(&rows.select(&some)).map_err(io::Error::other)?;
+            for (&at, traces) in some.iter().zip(&traces) {
+                let row = self.first + at;
+                writeln!(out, "{}", explained(self.model, self.answers, at, row, traces))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn votes<'a>(model: &Trained, answers: &'a Answers, row: usize) -> &'a [f64] {
@@ -168,10 +229,10 @@ fn votes<'a>(model: &Trained, answers: &'a Answers, row: usize) -> &'a [f64] {
 }
 
 /// One row: which labels, and the share of members that say so.
-fn answer(model: &Trained, answers: &Answers, row: usize) -> Value {
+fn answer(model: &Trained, answers: &Answers, at: usize, row: usize) -> Value {
     let relevant: Vec<&String> =
-        answers.labels.relevant(row).map(|label| &model.label_names()[label.0]).collect();
-    json!({"row": row, "votes": votes(model, answers, row), "relevant": relevant})
+        answers.labels.relevant(at).map(|label| &model.label_names()[label.0]).collect();
+    json!({"row": row, "votes": votes(model, answers, at), "relevant": relevant})
 }
 
 /// The promise of `predict --explain`: an answer and how each member came to its own.
@@ -194,28 +255,7 @@ pub(crate) fn explained(
             "support": trace.support.iter().map(finite).collect::<Vec<_>>(),
         })
     };
-    let mut value = answer(model, answers, at);
-    value["row"] = row.into();
+    let mut value = answer(model, answers, at, row);
     value["members"] = traces.iter().map(member).collect();
     value
-}
-
-/// Traces are many times larger than answers, so only a block of rows is held at a time.
-fn save_traces(path: &Path, model: &Trained, rows: &Dataset, answers: &Answers) -> Result<()> {
-    const BLOCK: usize = 2048;
-    let mut refused = None;
-    let saved = save(path, |out| {
-        for start in (0..rows.n_rows()).step_by(BLOCK) {
-            let block: Vec<usize> = (start..rows.n_rows().min(start + BLOCK)).collect();
-            let traces = model.trace(&rows.select(&block)).map_err(|error| {
-                refused = Some(error);
-                io::ErrorKind::Other
-            })?;
-            for (&row, traces) in block.iter().zip(&traces) {
-                writeln!(out, "{}", explained(model, answers, row, row, traces))?;
-            }
-        }
-        Ok(())
-    });
-    refused.map_or(saved, Err)
 }

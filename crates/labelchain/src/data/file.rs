@@ -100,7 +100,8 @@ pub(crate) fn open_to_seek(path: &Path, max_bytes: u64) -> Result<File> {
 }
 
 /// Writes a file whole or not at all: into a temporary neighbour that takes the name at the end.
-/// Compressed as the name says.
+/// Compressed as the name says. An error of ours that `content` wraps in one of the system's comes
+/// back as itself.
 pub fn save(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -142,8 +143,11 @@ pub fn save(
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
-    // By its kind, so that the message does not name the temporary neighbour.
-    write().map_err(|error| Error::io(path, error.kind().into()))
+    write().map_err(|error| match error.downcast::<Error>() {
+        Ok(ours) => ours,
+        // By its kind, so that the message does not name the temporary neighbour.
+        Err(error) => Error::io(path, error.kind().into()),
+    })
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Encoding {
 }
 
 /// Counts what a reader keeps, and refuses before it is too much.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Budget {
     limit: u64,
     used: u64,

@@ -36,13 +36,13 @@ pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
-pub use read::{MissingLabels, ReadOptions, Reading, Table, parse, read};
+pub use read::{Blocks, MissingLabels, ReadOptions, Reading, Table, parse, read, read_in_blocks};
 pub use relevance::Threshold;
 pub use write::{write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
 pub(crate) use file::open;
-pub(crate) use read::check_names;
+pub(crate) use read::{check_names, in_blocks};
 
 use crate::error::{Error, Result};
 use label_list::Columns;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::iter;
 use std::path::Path;
 
 use super::bags::Bags;
@@ -103,35 +104,85 @@ pub enum Table {
     Bags(Bags),
 }
 
+/// The blocks of a file, one after the other.
+pub type Blocks<'p> = Box<dyn Iterator<Item = Result<Reading>> + 'p>;
+
 /// Reads a data file in the format that its name promises.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
+    whole(path, read_in_blocks(path, options, usize::MAX)?)
+}
+
+/// Reads a data file `n_rows` rows at a time, without ever holding all of them. Each block is like a
+/// file of its own, but that the values of a nominal column are those seen so far. There is always
+/// at least one block.
+///
+/// Only ARFF, and CSV or TSV without tags, are cut: in the other formats the rows mean nothing until
+/// all are known, and there is one block.
+pub fn read_in_blocks<'p>(
+    path: &'p Path,
+    options: &ReadOptions,
+    n_rows: usize,
+) -> Result<Blocks<'p>> {
     if path.is_dir() {
         return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
     }
     match Format::of(path)? {
-        Format::Arff => arff::read(path, file::open(path)?, options),
-        Format::Csv => csv::read(path, b',', || file::open(path), options),
-        Format::Tsv => csv::read(path, b'\t', || file::open(path), options),
-        Format::SvmLight => svmlight::read(path, file::open(path)?, options),
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            parquet::read(path, file::open_to_seek(path, options.max_memory)?, options)
+            let file = file::open_to_seek(path, options.max_memory)?;
+            Ok(Box::new(iter::once(parquet::read(path, file, options))))
         }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(Error::UnknownFormat { path: path.into() }),
+        _ => read_text(path, move || file::open(path), options, n_rows),
     }
 }
 
 /// Reads text that stands in memory as if it were the file `path`, which need not exist.
-pub fn parse(path: &Path, text: &[u8], options: &ReadOptions) -> Result<Reading> {
-    let open = || Ok(Box::new(text) as Box<dyn Read + '_>);
-    match Format::of(path)? {
-        Format::Arff => arff::read(path, text, options),
-        Format::Csv => csv::read(path, b',', open, options),
-        Format::Tsv => csv::read(path, b'\t', open, options),
-        Format::SvmLight => svmlight::read(path, text, options),
-        Format::Parquet => Err(Error::UnknownFormat { path: path.into() }),
-    }
+pub fn parse<'p>(path: &'p Path, text: &'p [u8], options: &ReadOptions) -> Result<Reading> {
+    let open = move || Ok(Box::new(text) as Box<dyn Read + 'p>);
+    whole(path, read_text(path, open, options, usize::MAX)?)
+}
+
+/// The one block of a file that is not cut.
+fn whole(path: &Path, mut blocks: Blocks) -> Result<Reading> {
+    let none = || Err(Error::io(path, std::io::ErrorKind::UnexpectedEof.into()));
+    blocks.next().unwrap_or_else(none)
+}
+
+/// `open` starts the text anew.
+fn read_text<'p>(
+    path: &'p Path,
+    open: impl Fn() -> Result<Box<dyn Read + 'p>> + 'p,
+    options: &ReadOptions,
+    n_rows: usize,
+) -> Result<Blocks<'p>> {
+    Ok(match Format::of(path)? {
+        Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
+        Format::Csv => Box::new(csv::read(path, b',', open, options, n_rows)?),
+        Format::Tsv => Box::new(csv::read(path, b'\t', open, options, n_rows)?),
+        Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),
+        Format::Parquet => return Err(Error::UnknownFormat { path: path.into() }),
+    })
+}
+
+/// The blocks that `next` reads, each with how many rows it has: fewer than asked for are the last,
+/// and so is an error. The first is there even if it has none.
+pub(crate) fn in_blocks<'p>(
+    n_rows: usize,
+    mut next: impl FnMut() -> Result<(Reading, usize)> + 'p,
+) -> impl Iterator<Item = Result<Reading>> + 'p {
+    let (mut is_first, mut is_over) = (true, false);
+    iter::from_fn(move || {
+        if is_over {
+            return None;
+        }
+        let read = next();
+        is_over = read.as_ref().map_or(true, |(_, n_read)| *n_read < n_rows);
+        let is_needed = std::mem::take(&mut is_first);
+        match read {
+            Ok((_, 0)) if !is_needed => None,
+            read => Some(read.map(|(reading, _)| reading)),
+        }
+    })
 }
 
 impl Reading {
@@ -188,4 +239,82 @@ pub(crate) fn check_names(path: &Path, names: &mut [String], dedupe: bool) -> Re
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five rows, of which the third lacks a label.
+    const TEXTS: [(&str, &str); 3] = [
+        (
+            "x.arff",
+            "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute t string\n@data\n\
+             0,1,u\n1,2,v\n?,3,u\n\n1,4,w\n0,5,v\n",
+        ),
+        (
+            "x.arff",
+            "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b numeric\n@data\n\
+             {1 1}\n{0 1,1 2}\n{0 ?,1 3}\n{0 1,2 4}\n{1 5}\n",
+        ),
+        ("x.csv", "y,a,b\n0,1,\n1,2,7\n?,3,8\n1,4,9\n\n0,5,7\n"),
+    ];
+
+    #[test]
+    fn blocks_are_the_rows_of_the_file_one_after_the_other() {
+        for (path, text) in TEXTS {
+            let options = ReadOptions {
+                labels: LabelChoice::First(1),
+                missing_labels: MissingLabels::Drop,
+                ..ReadOptions::default()
+            };
+            let whole = parse(path.as_ref(), text.as_bytes(), &options).unwrap();
+            assert_eq!((whole.table.rows().n_rows(), whole.notes.len() > 0), (4, true));
+            for n_rows in 1..=5 {
+                let open = || Ok(Box::new(text.as_bytes()) as Box<dyn Read>);
+                let blocks = read_text(path.as_ref(), open, &options, n_rows).unwrap();
+                let mut first = 0;
+                for block in blocks {
+                    let block = block.unwrap().into_rows().unwrap();
+                    assert!(block.n_rows() == n_rows || first + block.n_rows() == 4, "{n_rows}");
+                    for at in 0..block.n_rows() {
+                        let row =
+                            |data: &Dataset, row: usize| data.select(&[row]).features().clone();
+                        let cells = |data: &Dataset, at: usize| {
+                            row(data, at)
+                                .entries(0)
+                                .map(|(c, v)| (c, v.to_bits()))
+                                .collect::<Vec<_>>()
+                        };
+                        let (rows, at_whole) = (whole.table.rows(), first + at);
+                        assert_eq!(cells(&block, at), cells(rows, at_whole), "{path} {n_rows}");
+                        let label = super::super::LabelId(0);
+                        let said = |data: &Dataset, row| data.labels().get(row, label);
+                        assert_eq!(said(&block, at), said(rows, at_whole));
+                    }
+                    first += block.n_rows();
+                }
+                assert_eq!(first, 4, "{path} {n_rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_may_hold_what_is_allowed_and_then_the_next_may() {
+        let rows: String = (0..100).map(|row| format!("{row},{row},{row},1\n")).collect();
+        let text = format!("a,b,c,y\n{rows}");
+        let options = ReadOptions {
+            labels: LabelChoice::Last(1),
+            max_memory: 1500,
+            ..ReadOptions::default()
+        };
+        let read = |n_rows| {
+            let open = || Ok(Box::new(text.as_bytes()) as Box<dyn Read>);
+            let blocks = read_text("x.csv".as_ref(), open, &options, n_rows).unwrap();
+            blocks.map(|block| Ok(block?.into_rows()?.n_rows())).collect::<Result<Vec<_>>>()
+        };
+        // A row takes 3 cells, its labels, its end: 40 bytes.
+        assert_eq!(read(20).unwrap(), [20; 5]);
+        assert!(matches!(read(50), Err(Error::TooLarge { .. })));
+    }
 }

@@ -67,21 +67,15 @@ pub fn write_in_blocks(
             .map_err(|error| Error::io(path, error))?;
         Ok(text)
     };
-    let mut refused = None;
-    let saved = file::save(path, |out| {
+    file::save(path, |out| {
         write_header(&none, format, out)?;
         let starts: Vec<usize> = (0..n_rows).step_by(BLOCK).collect();
         for round in starts.chunks(4 * rayon::current_num_threads()) {
             let texts: Result<Vec<Vec<u8>>> = round.par_iter().map(|&start| text(start)).collect();
-            let texts = texts.map_err(|error| {
-                refused = Some(error);
-                io::ErrorKind::Other
-            })?;
-            texts.iter().try_for_each(|text| out.write_all(text))?;
+            texts.map_err(io::Error::other)?.iter().try_for_each(|text| out.write_all(text))?;
         }
         Ok(())
-    });
-    refused.map_or(saved, Err)?;
+    })?;
     save_list(&none, path, list)
 }
 

@@ -146,14 +146,14 @@ impl Column {
         matches!(self.cell, Cell::Text(_))
     }
 
-    /// The input column this has become.
-    pub(super) fn into_attribute(self) -> Attribute {
-        match self.cell {
+    /// The input column this has become so far.
+    pub(super) fn attribute(&self) -> Attribute {
+        match &self.cell {
             Cell::Value(values) => {
-                Attribute::nominal(self.name, values.all.into_iter().map(|(_, text)| text))
+                Attribute::nominal(&self.name, values.all.iter().map(|(_, text)| text.clone()))
             }
-            Cell::Text(texts) => Attribute::nominal(self.name, texts.all),
-            _ => Attribute::numeric(self.name),
+            Cell::Text(texts) => Attribute::nominal(&self.name, texts.all.clone()),
+            _ => Attribute::numeric(&self.name),
         }
     }
 

@@ -18,14 +18,20 @@ use std::path::Path;
 use super::bags::Bags;
 use super::label_list::{Columns, LabelChoice};
 use super::lines::{Budget, Lines};
-use super::{Dataset, Note, ReadOptions, Reading, Table, check_names, file};
+use super::{Dataset, Note, ReadOptions, Reading, Table, check_names, file, in_blocks};
 use crate::error::{Error, Result};
 use cells::{Column, Role};
 use header::Header;
-use rows::Rows;
+use rows::{ReadRows, Rows};
 
-/// Reads ARFF text; `path` is for messages, the data set's name and the label file beside it.
-pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Result<Reading> {
+/// Reads ARFF text, so many rows at a time; `path` is for messages, the data set's name and the label
+/// file beside it.
+pub(crate) fn read<'p, R: Read + 'p>(
+    path: &'p Path,
+    reader: R,
+    options: &ReadOptions,
+    n_rows: usize,
+) -> Result<impl Iterator<Item = Result<Reading>> + use<'p, R>> {
     let mut lines = Lines::new(path, reader, options.encoding);
     let mut budget = Budget::new(options.max_memory);
     let mut header = Header::read(&mut lines, &mut budget)?;
@@ -47,18 +53,34 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
     let mut notes = header.notes;
     notes.extend(labels.notes);
 
-    let label_names = labels.positions.iter().map(|&at| names[at].clone()).collect();
+    let label_names: Vec<String> = labels.positions.iter().map(|&at| names[at].clone()).collect();
     let mut columns = cells::columns(path, header.attributes, &labels.positions, options)?;
-    let mut rows = Rows::new(&columns, labels.positions.len(), labels.suspicion, options);
-    while let Some(line) = lines.next()? {
-        rows.read(&line, &mut columns, &mut budget)?;
-    }
-    let read = rows.finish();
-    notes.extend(read.notes);
+    let options = options.clone();
+    Ok(in_blocks(n_rows, move || {
+        let mut rows = Rows::new(&columns, label_names.len(), labels.suspicion.clone(), &options);
+        // What a block holds is free again after it.
+        let mut budget = budget.clone();
+        while rows.n_rows() < n_rows
+            && let Some(line) = lines.next()?
+        {
+            rows.read(&line, &mut columns, &mut budget)?;
+        }
+        let (n_read, notes) = (rows.n_rows(), std::mem::take(&mut notes));
+        Ok((reading(path, rows.finish(), &columns, label_names.clone(), notes)?, n_read))
+    }))
+}
 
+fn reading(
+    path: &Path,
+    read: ReadRows,
+    columns: &[Column],
+    label_names: Vec<String>,
+    mut notes: Vec<Note>,
+) -> Result<Reading> {
+    notes.extend(read.notes);
     let (mut attributes, mut instance_attributes) = (Vec::new(), Vec::new());
     for column in columns {
-        match column.role {
+        match &column.role {
             Role::Feature => {
                 if column.is_text() {
                     notes.push(Note {
@@ -66,10 +88,10 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
                         text: format!("text attribute {:?} is read as nominal", column.name),
                     });
                 }
-                attributes.push(column.into_attribute());
+                attributes.push(column.attribute());
             }
             Role::Bag(inner) => {
-                instance_attributes = inner.into_iter().map(Column::into_attribute).collect();
+                instance_attributes = inner.iter().map(Column::attribute).collect();
             }
             Role::Label(_) => {}
         }

@@ -445,6 +445,10 @@ impl Rows {
         }
     }
 
+    pub(super) fn n_rows(&self) -> usize {
+        self.labels.n_rows()
+    }
+
     pub(super) fn finish(mut self) -> ReadRows {
         let mut notes = Vec::new();
         if self.is_weighted {

@@ -28,7 +28,7 @@ use super::label_list::{Columns, LabelChoice};
 use super::lines::{Budget, Encoding, Lines};
 use super::{
     Attribute, AttributeKind, Dataset, Dense, Format, LabelId, LabelMatrix, Matrix, MissingLabels,
-    Note, ReadOptions, Reading, Table, check_names, file, number, relevance,
+    Note, ReadOptions, Reading, Table, check_names, file, in_blocks, number, relevance,
 };
 use crate::error::{ContentError, Error, Result};
 
@@ -39,13 +39,14 @@ pub(crate) use records::{Record, Records};
 const MAX_COLUMNS: usize = 1 << 20;
 
 /// Reads delimited text. `open` starts it anew: column types are inferred from whole columns
-/// before any cell is kept, so the text is read twice.
-pub(crate) fn read<'r>(
-    path: &Path,
+/// before any cell is kept, so the text is read twice, the second time so many rows at a time.
+pub(crate) fn read<'p, O: Fn() -> Result<Box<dyn Read + 'p>>>(
+    path: &'p Path,
     separator: u8,
-    open: impl Fn() -> Result<Box<dyn Read + 'r>>,
+    open: O,
     options: &ReadOptions,
-) -> Result<Reading> {
+    n_rows: usize,
+) -> Result<impl Iterator<Item = Result<Reading>> + use<'p, O>> {
     if let LabelChoice::Tags { separator, .. } = &options.labels
         && separator.is_empty()
     {
@@ -81,15 +82,26 @@ pub(crate) fn read<'r>(
     infer(&mut first_pass, &mut roles)?;
     drop(first_pass);
 
-    let label_names = labels.positions.iter().map(|&at| names[at].clone()).collect();
-    let mut rows = Rows::new(names, label_names, roles, options);
+    // Tags are labels only when all are known.
+    let n_rows = if roles.contains(&Role::Tags) { usize::MAX } else { n_rows };
+    let label_names: Vec<String> = labels.positions.iter().map(|&at| names[at].clone()).collect();
     let mut second_pass = records()?;
     second_pass.next()?;
-    second_pass.most_fields = rows.roles.len();
-    while let Some(record) = second_pass.next()? {
-        rows.read(record, &mut budget)?;
-    }
-    rows.finish(path, labels.notes, &mut budget)
+    second_pass.most_fields = roles.len();
+    let mut notes = labels.notes;
+    let options = options.clone();
+    Ok(in_blocks(n_rows, move || {
+        let mut rows = Rows::new(names.clone(), label_names.clone(), roles.clone(), &options);
+        // What a block holds is free again after it.
+        let mut budget = budget.clone();
+        while rows.labels.n_rows() < n_rows
+            && let Some(record) = second_pass.next()?
+        {
+            rows.read(record, &mut budget)?;
+        }
+        let (n_read, notes) = (rows.labels.n_rows(), std::mem::take(&mut notes));
+        Ok((rows.finish(path, notes, &mut budget)?, n_read))
+    }))
 }
 
 /// Starts a table in which columns are looked for by name: the names, without the blanks around,

@@ -197,6 +197,15 @@ fn a_quote_that_is_not_closed_is_shown_where_it_opens() {
     );
 }
 
+/// The error of reading such a text.
+fn refused<'p>(open: impl Fn() -> Result<Box<dyn Read + 'p>>) -> Error {
+    let mut blocks = match read(Path::new("t.csv"), b',', open, &last(1), usize::MAX) {
+        Ok(blocks) => blocks,
+        Err(error) => return error,
+    };
+    blocks.next().unwrap().unwrap_err()
+}
+
 #[test]
 fn an_endless_quoted_value_is_refused() {
     struct Endless;
@@ -209,7 +218,7 @@ fn an_endless_quoted_value_is_refused() {
         }
     }
     let open = || Ok(Box::new(b"\"".chain(Endless)) as Box<dyn Read>);
-    let error = read(Path::new("t.csv"), b',', open, &last(1)).unwrap_err();
+    let error = refused(open);
     assert_eq!(
         error.to_string(),
         "t.csv, line 1, column 1: expected a closing quote within 256 MiB, found none"
@@ -427,7 +436,7 @@ fn a_file_that_changes_between_the_passes_is_no_crash() {
         let text: &[u8] = if pass.get() == 1 { b"x,y\n1,0\n" } else { b"x,y\na,0\n" };
         Ok(Box::new(text) as Box<dyn Read>)
     };
-    let error = read(Path::new("t.csv"), b',', open, &last(1)).unwrap_err();
+    let error = refused(open);
     assert_eq!(error.to_string(), "t.csv, line 2, column 1: expected a number, found \"a\"");
     assert_eq!(error.help().unwrap(), "the file changed while it was read");
 }
