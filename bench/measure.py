@@ -47,11 +47,11 @@ def run(command):
 
 
 def numbers(command, of):
-    """One process that ends with a line of JSON: the numbers in it, and those of the process."""
+    """One process: its own numbers, and those in the line of JSON it ends with, if that is of use."""
     ran = run(command)
     if ran is None:
         return None
-    printed = of(json.loads(ran["out"].strip().splitlines()[-1]))
+    printed = of(json.loads(ran["out"].strip().splitlines()[-1])) if of else {}
     return {key: value for key, value in (ran | printed).items() if isinstance(value, (int, float))}
 
 

@@ -1,0 +1,83 @@
+"""How do time and memory grow with rows, labels and features? Slopes beside what theory says.
+
+    bench/.rivals/bin/python bench/scaling.py
+
+No rival and no data: everything is generated. A slope is that of the logarithms, fitted to the three
+largest sizes, where what every run needs no longer counts: 1 is linear, 2 quadratic.
+"""
+
+import math
+import os
+import random
+import tempfile
+
+from measure import in_turn, labelchain, made, run, write
+
+ROUNDS = 3
+SETTINGS = ["--select", "none", "--max-imbalance", "none", "--likelihood", "gaussian", "--threads", "1"]
+
+
+def sparse(path, rows, features, labels, stored=50):
+    """Rows of few cells in many columns, each label true where one of its columns is stored."""
+    draw = random.Random(1)
+    with open(path, "w") as out:
+        for _ in range(rows):
+            columns = sorted(draw.sample(range(1, features + 1), stored))
+            relevant = sorted({column % labels for column in columns[:3]})
+            out.write(",".join(map(str, relevant)) + " " + " ".join(f"{column}:1" for column in columns) + "\n")
+
+
+def slope(points):
+    """Of the logarithms, by least squares."""
+    logs = [(math.log(size), math.log(max(value, 1e-9))) for size, value in points[-3:]]
+    mean = [sum(of) / len(logs) for of in zip(*logs)]
+    return sum((x - mean[0]) * (y - mean[1]) for x, y in logs) / sum((x - mean[0]) ** 2 for x, _ in logs)
+
+
+def scenario(method, what, theory, sizes, train, test):
+    """Lines of the table: training and predicting at each size, the slopes behind the last."""
+    cost = {"training": [], "predicting": []}
+    lines = []
+    for size in sizes:
+        decay = ["--decay", "1"] if method == "dynamic-nb" else []
+        fit = [program, "train", train(size), "--method", method, *SETTINGS, *decay, "--out", place("model")]
+        ask = [program, "predict", place("model"), test(size), "--threads", "1", "--out", place("answers.csv")]
+        costs = in_turn({"training": fit, "predicting": ask}, ROUNDS, None)
+        for step in cost:
+            cost[step].append((size, costs[step]["process_cpu"]))
+        figures = [f"{costs[step]['process_cpu']:.2f} | {costs[step]['process_peak'] / 1e6:.0f}" for step in cost]
+        lines.append(f"| {method}: {what} | {size:,} | {' | '.join(figures)} |")
+    slopes = [f"slope {slope(cost[step]):.2f} ({expected})" for step, expected in zip(cost, theory)]
+    return lines + [f"| | | {slopes[0]} | | {slopes[1]} | |"]
+
+
+program = labelchain()
+with tempfile.TemporaryDirectory() as directory:
+    place = lambda name: os.path.join(directory, name)
+
+    def dense(name, rows, features, labels):
+        run([program, "generate", "network", "--rows", str(rows), "--features", str(features), "--labels", str(labels), "--out", place(name)])
+        return place(name)
+
+    def few_cells(size):
+        sparse(place("sparse.svm"), 5000, size, 10)
+        return place("sparse.svm")
+
+    rows = lambda size: dense("rows.csv", size, 20, 5)
+    labels = lambda size: dense("labels.csv", 2000, size, size)
+    table = [
+        *scenario("br-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 0: 10,000 rows to answer"),
+                  [10_000, 30_000, 100_000, 300_000, 1_000_000], rows, lambda _: dense("test.csv", 10_000, 20, 5)),
+        *scenario("dynamic-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 1: 1,000 rows, each with all as neighbours"),
+                  [1_000, 3_000, 10_000, 30_000], rows, lambda _: dense("test.csv", 1_000, 20, 5)),
+        *scenario("ecc-nb", "labels, and as many features, of 2,000 rows", ("theory 2", "theory 2"),
+                  [10, 30, 100, 300, 1000], labels, lambda _: place("labels.csv")),
+        *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels", ("theory 1", "theory 1"),
+                  [1_000, 10_000, 100_000], few_cells, lambda _: place("sparse.svm")),
+    ]
+    write("Scaling", [
+        made(ROUNDS), "",
+        "`labelchain train` and `predict`, 20 members, no selection, no undersampling, plain normal densities, β = 1, one thread; whole processes, reading included. "
+        "Slopes are those of the logarithms over the three largest sizes.", "",
+        "| what grows | to | training, CPU s | peak MB | predicting, CPU s | peak MB |", "|---|---|---|---|---|---|", *table,
+    ])
