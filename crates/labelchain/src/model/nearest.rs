@@ -164,10 +164,11 @@ struct OwnInputs {
 
 impl OwnInputs {
     /// How far each row fitted on is from a row of the block; one without a vote is nowhere near.
-    fn distances(&self, row: usize, n_fitted: usize) -> Vec<f64> {
-        let mut distances = vec![f64::INFINITY; n_fitted];
+    fn distances(&self, row: usize, n_fitted: usize) -> Vec<[f64; WIDTH]> {
+        let mut distances = vec![[f64::INFINITY; WIDTH]; n_fitted.div_ceil(WIDTH)];
+        let by_place = distances.as_flattened_mut();
         for (&place, distance) in self.places.iter().zip(self.voters.distances(&self.by_row[row])) {
-            distances[place] = distance;
+            by_place[place] = distance;
         }
         distances
     }
@@ -212,7 +213,7 @@ impl ChainModel for NearestNeighboursModel {
             neighbours: self.neighbours,
             decided: nothing.clone(),
             relevant: nothing,
-            counts: vec![0.0; n_counted],
+            counts: vec![[0.0; WIDTH]; n_counted.div_ceil(WIDTH)],
             own: scores.own.iter().map(|_| OnceCell::new()).collect(),
         }
     }
@@ -233,9 +234,9 @@ pub struct Disagreement<'m> {
     /// Those decided to be relevant.
     relevant: LabelMatrix,
     /// On how many decided labels each row fitted on disagrees.
-    counts: Vec<f64>,
+    counts: Vec<[f64; WIDTH]>,
     /// For each label the distances of its own, once measured: one measurement serves all copies.
-    own: Rc<[OnceCell<Vec<f64>>]>,
+    own: Rc<[OnceCell<Vec<[f64; WIDTH]>>]>,
 }
 
 /// Rows looked at together.
@@ -259,58 +260,83 @@ impl Disagreement<'_> {
     /// The R rows of least extended distance, squared input distance plus disagreements, that vote
     /// on the label; of equals the lower row.
     fn nearest(&self, label: LabelId) -> Closest {
-        let mut closest = Closest { most: self.neighbours, rows: Vec::new() };
-        self.scan(label, |row| closest.offer(row));
+        let reach = self.own(label).map_or(f64::INFINITY, |distances| self.reach(distances));
+        let rows = Vec::with_capacity(self.neighbours.min(WIDTH));
+        let mut closest = Closest { most: self.neighbours, rows };
+        self.scan(label, reach.next_up(), |row| closest.offer(row));
         closest
     }
 
-    /// Shows every voter nearer than a bound, and perhaps others, to `each`, which says what the
-    /// bound is from then on. It may only fall.
-    fn scan(&self, label: LabelId, each: impl FnMut(Ranked) -> f64) {
-        match &self.scores.own[label.0] {
-            None => self.scan_ranked(label, each),
-            Some(own) => self.scan_own(label, own, each),
+    /// How far each row fitted on is from the row, where a label measures distances of its own.
+    fn own(&self, label: LabelId) -> Option<&[[f64; WIDTH]]> {
+        let own = self.scores.own[label.0].as_ref()?;
+        Some(self.own[label.0].get_or_init(|| own.distances(self.row, self.model.rows.len())))
+    }
+
+    /// An extended distance within which there are at least R rows, and seldom many more: of the
+    /// rows in each lane one is the nearest, and of those nearest the R-th is as far.
+    fn reach(&self, distances: &[[f64; WIDTH]]) -> f64 {
+        let mut nearest = vectorized(
+            #[inline(always)]
+            || {
+                let mut nearest = [f64::INFINITY; WIDTH];
+                for (distances, counts) in distances.iter().zip(&self.counts) {
+                    for (lane, nearest) in nearest.iter_mut().enumerate() {
+                        let extended = distances[lane] + counts[lane];
+                        *nearest = if extended < *nearest { extended } else { *nearest };
+                    }
+                }
+                nearest
+            },
+        );
+        nearest.sort_unstable_by(f64::total_cmp);
+        nearest.get(self.neighbours - 1).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Shows every voter nearer than the bound, and perhaps others, to `each`, which may say that
+    /// the bound is less from then on.
+    fn scan(&self, label: LabelId, bound: f64, each: impl FnMut(Ranked) -> f64) {
+        match self.own(label) {
+            None => self.scan_ranked(label, bound, each),
+            Some(distances) => self.scan_own(distances, bound, each),
         }
     }
 
     /// Rows come by ascending input distance and disagreements only add to it, so no row can enter
     /// once the input distance is beyond the bound. One as far as the bound may, if it is lower.
-    fn scan_ranked(&self, label: LabelId, mut each: impl FnMut(Ranked) -> f64) {
-        let mut bound = f64::INFINITY;
+    fn scan_ranked(&self, label: LabelId, mut bound: f64, mut each: impl FnMut(Ranked) -> f64) {
         let ranking = self.scores.shared.get(self.row);
         for &Ranked { distance, row } in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
             if distance > bound {
                 break;
             }
             if self.model.votes_on.get(row as usize, label) {
-                bound = each(Ranked { distance: distance + f64::from(self.of(row as usize)), row });
+                let distance = distance + f64::from(self.of(row as usize));
+                bound = bound.min(each(Ranked { distance, row }));
             }
         }
     }
 
     /// Rows come by ascending number, and most are passed over many at a time.
-    fn scan_own(&self, label: LabelId, own: &OwnInputs, mut each: impl FnMut(Ranked) -> f64) {
-        let n_fitted = self.model.rows.len();
-        let distances = self.own[label.0].get_or_init(|| own.distances(self.row, n_fitted));
+    fn scan_own(
+        &self,
+        distances: &[[f64; WIDTH]],
+        mut bound: f64,
+        mut each: impl FnMut(Ranked) -> f64,
+    ) {
         vectorized(
             #[inline(always)]
             || {
-                let mut bound = f64::INFINITY;
-                let counts = self.counts.chunks(WIDTH);
-                for (at, (distances, counts)) in distances.chunks(WIDTH).zip(counts).enumerate() {
-                    let mut extended = [f64::INFINITY; WIDTH];
-                    for (extended, (distance, count)) in
-                        extended.iter_mut().zip(distances.iter().zip(counts))
-                    {
-                        *extended = distance + count;
-                    }
-                    if extended.iter().all(|&distance| distance >= bound) {
+                for (at, (distances, counts)) in distances.iter().zip(&self.counts).enumerate() {
+                    let mut extended = *distances;
+                    extended.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+                    if !extended.iter().fold(false, |any, &distance| any | (distance < bound)) {
                         continue;
                     }
                     for (lane, distance) in extended.into_iter().enumerate() {
                         if distance < bound {
                             let row = self.model.rows[at * WIDTH + lane] as u32;
-                            bound = each(Ranked { distance, row });
+                            bound = bound.min(each(Ranked { distance, row }));
                         }
                     }
                 }
@@ -328,11 +354,11 @@ impl Disagreement<'_> {
         match (self.model.ties, nearest.last()) {
             (Ties::LowerRow, _) => nearest.into_iter().for_each(count),
             (Ties::Weka, None) => {}
-            (Ties::Weka, Some(&last)) => self.scan(label, |row| {
+            (Ties::Weka, Some(&last)) => self.scan(label, last.distance.next_up(), |row| {
                 if row.distance <= last.distance {
                     count(row);
                 }
-                last.distance.next_up()
+                f64::INFINITY
             }),
         }
         votes
@@ -379,7 +405,8 @@ impl Evidence for Disagreement<'_> {
             vectorized(
                 #[inline(always)]
                 || {
-                    for (count, &carries) in self.counts.iter_mut().zip(carried) {
+                    let counts = self.counts.as_flattened_mut();
+                    for (count, &carries) in counts.iter_mut().zip(carried) {
                         *count += f64::from(u8::from(carries != relevant));
                     }
                 },
@@ -485,8 +512,8 @@ mod tests {
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
         moved.observe(LabelId(0), true);
-        assert!(moved.counts.iter().any(|&count| count > 0.0));
-        assert!(start.counts.iter().all(|&count| count == 0.0));
+        assert!(moved.counts.as_flattened().iter().any(|&count| count > 0.0));
+        assert!(start.counts.as_flattened().iter().all(|&count| count == 0.0));
         moved.support(LabelId(1));
         assert!(start.own[1].get().is_some() && start.own[2].get().is_none());
     }

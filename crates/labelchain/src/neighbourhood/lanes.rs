@@ -157,21 +157,39 @@ fn cell(features: &Matrix, row: usize, (column, comparison): (usize, Comparison)
 
 #[inline(always)]
 fn sums(query: &[(f64, Comparison)], cells: &[[f64; WIDTH]]) -> [f64; WIDTH] {
+    let is_name = |(_, comparison): &(f64, Comparison)| matches!(comparison, Comparison::Names);
     let mut sums = [0.0; WIDTH];
-    for (&(x, comparison), cells) in query.iter().zip(cells) {
-        // The kind of a column is looked at once, so that each loop is one of vectors.
-        match comparison {
-            Comparison::Names => add(&mut sums, cells, |v| Comparison::Names.term(x, v)),
-            Comparison::Numbers => add(&mut sums, cells, |v| Comparison::Numbers.term(x, v)),
-            shares @ Comparison::Shares(_) => add(&mut sums, cells, |v| shares.term(x, v)),
+    let mut rest = cells;
+    // The kind of columns is looked at once for all in a row, so that each loop is one of vectors.
+    for alike in query.chunk_by(|a, b| is_name(a) == is_name(b)) {
+        let here;
+        (here, rest) = rest.split_at(alike.len());
+        match alike.first().is_some_and(is_name) {
+            true => add(&mut sums, alike, here, |_, x, v| Comparison::Names.term(x, v)),
+            // As if no cell were missing.
+            false => add(&mut sums, alike, here, |_, x, v| (x - v) * (x - v)),
         }
+    }
+    // A missing cell made its sum NaN, and nothing else does.
+    if sums.iter().fold(false, |any, sum| any | sum.is_nan()) {
+        sums = [0.0; WIDTH];
+        add(&mut sums, query, cells, Comparison::term);
     }
     sums
 }
 
 #[inline(always)]
-fn add(sums: &mut [f64; WIDTH], cells: &[f64; WIDTH], term: impl Fn(f64) -> f64) {
-    sums.iter_mut().zip(cells).for_each(|(sum, &v)| *sum += term(v));
+fn add(
+    sums: &mut [f64; WIDTH],
+    query: &[(f64, Comparison)],
+    cells: &[[f64; WIDTH]],
+    term: impl Fn(Comparison, f64, f64) -> f64,
+) {
+    let mut here = *sums;
+    for (&(x, comparison), cells) in query.iter().zip(cells) {
+        here.iter_mut().zip(cells).for_each(|(sum, &v)| *sum += term(comparison, x, v));
+    }
+    *sums = here;
 }
 
 #[cfg(test)]

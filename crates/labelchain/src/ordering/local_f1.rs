@@ -121,12 +121,17 @@ fn sum(rows: &[u32], memberships: &[[f64; LANES]]) -> [f64; LANES] {
 /// Sums below this may have lost terms that matter.
 const SMALLEST_SUM: f64 = 1e-250;
 
+/// Terms of less than exp(-60) of the greatest are far below its last digit, however many there are.
+const NEGLIGIBLE: f64 = 60.0;
+
 /// log Σ exp(-β D), relative to the nearest of the rows, so that at least one term is 1 however far
-/// all rows are.
+/// all rows are. Most are so far that they need not be looked at again.
 fn log_sum(rows: &[u32], distances: &[f64], decay: f64) -> f64 {
     let distance = |&row: &u32| distances[row as usize];
     let least = rows.iter().map(distance).fold(f64::INFINITY, f64::min);
-    let sum: f64 = rows.iter().map(|row| (-decay * (distance(row) - least)).exp()).sum();
+    let excess = |row| decay * (distance(row) - least);
+    let near = rows.iter().map(excess).filter(|&excess| excess < NEGLIGIBLE);
+    let sum: f64 = near.map(|excess| (-excess).exp()).sum();
     sum.ln() - decay * least
 }
 

@@ -182,11 +182,6 @@ impl Columns {
         })
     }
 
-    /// How many rows are here.
-    pub(crate) fn n_here(&self) -> usize {
-        self.n_here
-    }
-
     /// The same of only some rows: for whoever scans them more than once.
     pub(crate) fn on(&self, rows: &[usize]) -> Columns {
         let mut is_here = vec![false; self.n_rows()];
@@ -195,7 +190,7 @@ impl Columns {
         let column = |at: usize| match &self.column(at).cells {
             Cells::TwoValued(_) => self.columns[at].clone(),
             Cells::Grouped(grouped) => {
-                let cells = Cells::Grouped(grouped.on(&is_here, n_here));
+                let cells = Cells::Grouped(grouped.on(|row| is_here[row], n_here));
                 Column { is_numeric: self.column(at).is_numeric, cells }.into()
             }
         };
@@ -260,24 +255,32 @@ impl Columns {
         self.logs.get_or_init(|| NLogN::up_to(self.n_rows()))
     }
 
-    /// An input on the rows of `classes`, which are all rows here: numeric ones cut by
-    /// [`discretize`], nominal ones by value.
+    /// An input on the rows of `classes`, all of which are here: numeric ones cut by [`discretize`],
+    /// nominal ones by value.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
         let Column { is_numeric, cells } = self.column(feature);
+        // There is one place to cut, whatever the rows.
+        let differ = |sides: [[u32; 2]; 2]| {
+            sides.iter().all(|side| side[0] + side[1] > 0)
+                && (!is_numeric || discretize::pays(classes.counts, sides, 1, self.logs()))
+        };
         match cells {
             Cells::TwoValued(column) => {
-                let sides = column.tallies(classes).map(|tally| tally.counts);
-                let n_of = sides.map(|counts| counts[0] + counts[1]);
-                // One place to cut, whatever the rows.
-                let differs = n_of.iter().all(|&n| n > 0)
-                    && (!is_numeric || discretize::pays(classes.counts, sides, 1, self.logs()));
-                if !differs {
+                if !differ(column.tallies(classes).map(|tally| tally.counts)) {
                     return Slots::useless();
                 }
                 let here = column.greater.iter().zip(&classes.rows).map(|(a, b)| a & b);
                 classes.two_slots(ones_of(here))
             }
+            Cells::Grouped(column) if column.values.len() == 2 && column.missing.is_empty() => {
+                let mut counts = column.counts(classes).map(Pair::counts);
+                let sides = std::array::from_fn(|_| counts.next().unwrap_or_default());
+                if differ(sides) { column.slots(&[1], classes) } else { Slots::useless() }
+            }
             Cells::Grouped(column) => {
+                let fewer = classes.n_rows() < self.n_here;
+                let fewer = fewer.then(|| column.on(|row| classes.is_here(row), classes.n_rows()));
+                let column = fewer.as_ref().unwrap_or(column);
                 // The first value of every slot but the first.
                 let starts = match is_numeric {
                     true => column.cuts(classes, self.logs()),
@@ -310,8 +313,8 @@ impl TwoValued {
 
 impl Grouped {
     /// Only some rows, `n_here` in all, and the values they have.
-    fn on(&self, is_here: &[bool], n_here: usize) -> Grouped {
-        let is_here = |row: u32| is_here[row as usize];
+    fn on(&self, is_here: impl Fn(usize) -> bool, n_here: usize) -> Grouped {
+        let is_here = |row: u32| is_here(row as usize);
         let missing: Vec<u32> = self.missing.iter().copied().filter(|&row| is_here(row)).collect();
         let n_listed = self.rows.iter().filter(|&&row| is_here(row)).count();
         let has_rest = n_here > n_listed + missing.len();

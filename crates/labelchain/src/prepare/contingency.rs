@@ -2,6 +2,7 @@
 
 use super::columns::ones_of;
 use super::entropy::{NLogN, SMALL, real_n_log_n, symmetrical_uncertainty};
+use crate::product::vectorized;
 
 /// A column on some rows, as a contingency table needs it: which slot each row is in.
 pub(crate) struct Slots {
@@ -110,27 +111,35 @@ pub(crate) fn contingency(a: &Slots, b: &Slots, table: &mut Vec<u32>) {
     table.resize(a.n() * b.n(), 0);
     match (&a.rows, &b.rows) {
         (Rows::Bits(of_a), Rows::Bits(of_b)) if (a.n() - 1) * (b.n() - 1) <= MOST_COUNTS => {
-            for (i, in_a) in a.bits(of_a) {
-                for (j, in_b) in b.bits(of_b) {
-                    let both = in_a.iter().zip(in_b).map(|(x, y)| (x & y).count_ones());
-                    table[i * b.n() + j] = both.sum();
-                }
-            }
-            // What is left of each total belongs to the rests.
-            for i in (0..a.n()).filter(|&i| i != a.rest) {
-                let row = &mut table[i * b.n()..(i + 1) * b.n()];
-                row[b.rest] = a.counts[i] - row.iter().sum::<u32>();
-            }
-            for j in 0..b.n() {
-                let column: u32 = table.iter().skip(j).step_by(b.n()).sum();
-                table[a.rest * b.n() + j] = b.counts[j] - column;
-            }
+            vectorized(
+                #[inline(always)]
+                || count_bits(a, of_a, b, of_b, table),
+            );
         }
         _ => {
             for (i, j) in a.codes().into_iter().zip(b.codes()) {
                 table[i as usize * b.n() + j as usize] += 1;
             }
         }
+    }
+}
+
+#[inline(always)]
+fn count_bits(a: &Slots, of_a: &[u64], b: &Slots, of_b: &[u64], table: &mut [u32]) {
+    let width = b.n();
+    let rest_of_a = a.rest * width;
+    // What is left of each total belongs to the rests.
+    table[rest_of_a..rest_of_a + width].copy_from_slice(&b.counts);
+    for (i, in_a) in a.bits(of_a) {
+        let mut rest_of_b = a.counts[i];
+        for (j, in_b) in b.bits(of_b) {
+            let both = in_a.iter().zip(in_b).map(|(x, y)| (x & y).count_ones()).sum();
+            table[i * width + j] = both;
+            table[rest_of_a + j] -= both;
+            rest_of_b -= both;
+        }
+        table[i * width + b.rest] = rest_of_b;
+        table[rest_of_a + b.rest] -= rest_of_b;
     }
 }
 
@@ -141,13 +150,20 @@ pub(crate) fn uncertainty(a: &Slots, b: &Slots, logs: &NLogN, table: &mut Vec<u3
     }
     contingency(a, b, table);
     let uncertainty = match a.lacks_values() || b.lacks_values() {
-        false => symmetrical_uncertainty(table, b.n(), |n| logs.of(n)),
+        false => symmetrical_uncertainty(table, &a.counts, &b.counts, |n| logs.of(n)),
         true => {
             let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
-            symmetrical_uncertainty(&spread, n_columns, real_n_log_n)
+            let (rows, columns) = margins(&spread, n_columns);
+            symmetrical_uncertainty(&spread, &rows, &columns, real_n_log_n)
         }
     };
     if uncertainty.abs() < SMALL { 0.0 } else { uncertainty }
+}
+
+/// The sums of the rows and of the columns of a table.
+fn margins(cells: &[f64], width: usize) -> (Vec<f64>, Vec<f64>) {
+    let column = |at: usize| cells.iter().skip(at).step_by(width).sum();
+    (cells.chunks(width).map(|row| row.iter().sum()).collect(), (0..width).map(column).collect())
 }
 
 /// Spreads rows without a value over the values: a row that lacks one of the two in proportion to
@@ -169,9 +185,7 @@ fn spread_missing(
         into.iter_mut().zip(from).for_each(|(into, &from)| *into = f64::from(from));
     }
     let counted = cells.clone();
-    let of_row: Vec<f64> = counted.chunks(width).map(|row| row.iter().sum()).collect();
-    let of_column: Vec<f64> =
-        (0..width).map(|j| counted.iter().skip(j).step_by(width).sum()).collect();
+    let (of_row, of_column) = margins(&counted, width);
     let n: f64 = of_row.iter().sum();
     let (last_row, last_column) = (height - 1, width - 1);
     for j in 0..last_column {

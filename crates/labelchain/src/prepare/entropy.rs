@@ -43,32 +43,21 @@ pub(crate) fn real_n_log_n(x: f64) -> f64 {
     if x <= 0.0 { 0.0 } else { x * x.ln() }
 }
 
-/// 2 (H(A) + H(B) - H(A, B)) / (H(A) + H(B)) of a table of counts, row by row; 0 where either
-/// entropy is.
+/// 2 (H(A) + H(B) - H(A, B)) / (H(A) + H(B)) of a table of counts, row by row, and the sums of its
+/// rows and columns; 0 where either entropy is.
+#[inline(always)]
 pub(crate) fn symmetrical_uncertainty<T: Copy + Default + AddAssign>(
     cells: &[T],
-    n_columns: usize,
+    rows: &[T],
+    columns: &[T],
     n_log_n: impl Fn(T) -> f64,
 ) -> f64 {
-    let (mut of_columns, mut total) = (0.0, T::default());
-    for column in 0..n_columns {
-        let mut sum = T::default();
-        cells.iter().skip(column).step_by(n_columns).for_each(|&cell| sum += cell);
-        of_columns += n_log_n(sum);
-        total += sum;
-    }
-    of_columns -= n_log_n(total);
-    let (mut of_rows, mut of_cells) = (0.0, 0.0);
-    for row in cells.chunks_exact(n_columns.max(1)) {
-        let mut sum = T::default();
-        for &cell in row {
-            sum += cell;
-            of_cells += n_log_n(cell);
-        }
-        of_rows += n_log_n(sum);
-    }
-    of_cells -= of_rows;
-    of_rows -= n_log_n(total);
+    let mut total = T::default();
+    columns.iter().for_each(|&sum| total += sum);
+    let sum = |counts: &[T]| counts.iter().fold(0.0, |sum, &count| sum + n_log_n(count));
+    let (of_rows, of_columns) = (sum(rows), sum(columns) - n_log_n(total));
+    let of_cells = sum(cells) - of_rows;
+    let of_rows = of_rows - n_log_n(total);
     match of_columns.abs() < SMALL || of_rows.abs() < SMALL {
         true => 0.0,
         false => 2.0 * ((of_columns - of_cells) / (of_columns + of_rows)),
@@ -93,14 +82,18 @@ mod tests {
     #[test]
     fn symmetrical_uncertainty_of_a_small_table() {
         let logs = NLogN::up_to(8);
-        let su = |cells: [u32; 4]| symmetrical_uncertainty(&cells, 2, |n| logs.of(n));
+        let su = |cells: [u32; 4]| {
+            let [a, b, c, d] = cells;
+            symmetrical_uncertainty(&cells, &[a + b, c + d], &[a + c, b + d], |n| logs.of(n))
+        };
         assert_eq!(su([4, 0, 0, 4]), 1.0);
         assert!(su([2, 2, 2, 2]).abs() < 1e-15);
         assert_eq!(su([4, 4, 0, 0]), 0.0);
         // Rows 4 : 4, columns 4 : 4, cells 3, 1, 1, 3. H(A) = H(B) = 1 bit and
         // H(A, B) = 2 · 3/8 · log2(8/3) + 2 · 1/8 · 3 = 1.0612781 + 0.75 = 1.8112781.
         assert!((su([3, 1, 1, 3]) - 0.188_721_875_540_867_2).abs() < 1e-12);
-        let real = symmetrical_uncertainty(&[3.0, 1.0, 1.0, 3.0], 2, real_n_log_n);
+        let real =
+            symmetrical_uncertainty(&[3.0, 1.0, 1.0, 3.0], &[4.0; 2], &[4.0; 2], real_n_log_n);
         assert_eq!(real, su([3, 1, 1, 3]));
     }
 }

@@ -11,11 +11,13 @@
 //! of greatest merit, and what it left out is added where it tells more of the class than any chosen
 //! input tells of it.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::columns::{Classes, Columns};
 use super::contingency::{Slots, uncertainty};
 use super::entropy::NLogN;
+use crate::product::vectorized;
 use crate::seed::Seed;
 
 /// Correlation-based feature selection with WEKA's defaults.
@@ -55,8 +57,7 @@ impl Cfs {
         seed: Seed,
     ) -> Vec<usize> {
         let classes = Classes::new(columns.n_rows(), rows, relevant);
-        let fewer = (classes.n_rows() < columns.n_here()).then(|| columns.on(rows));
-        let mut correlations = Correlations::new(fewer.as_ref().unwrap_or(columns), &classes);
+        let mut correlations = Correlations::new(columns, &classes);
         let mut selected = search(&mut correlations);
         add_locally_predictive(&mut selected, &mut correlations);
         selected.sort_unstable();
@@ -74,7 +75,8 @@ impl Cfs {
 struct Correlations<'c> {
     features: Vec<Slots>,
     with_class: Vec<f32>,
-    with_all: Vec<Option<Vec<f32>>>,
+    /// For each input that was ever chosen, its correlations with all, NaN where nobody asked.
+    with_all: Vec<Vec<f32>>,
     logs: &'c NLogN,
     table: Vec<u32>,
 }
@@ -86,7 +88,7 @@ impl<'c> Correlations<'c> {
         let (class, logs, mut table) = (classes.slots(), columns.logs(), Vec::new());
         let with_class =
             features.iter().map(|f| uncertainty(f, &class, logs, &mut table) as f32).collect();
-        let with_all = features.iter().map(|_| None).collect();
+        let with_all = vec![Vec::new(); features.len()];
         Correlations { features, with_class, with_all, logs, table }
     }
 
@@ -94,53 +96,30 @@ impl<'c> Correlations<'c> {
         self.features.len()
     }
 
-    /// Of two inputs. Where they have nothing in common it is 1, not 0: an input that was not cut
-    /// counts as a repetition of any other.
-    fn pair(&mut self, f: usize, g: usize) -> f32 {
-        for (a, b) in [(f, g), (g, f)] {
-            if let Some(row) = &self.with_all[a] {
-                return row[b];
-            }
+    /// Of an input with a chosen one. Where they have nothing in common it is 1, not 0: an input
+    /// that was not cut counts as a repetition of any other.
+    fn with_chosen(&mut self, f: usize, chosen: usize) -> f32 {
+        let known = &mut self.with_all[chosen];
+        known.resize(self.features.len(), f32::NAN);
+        if known[f].is_nan() {
+            // The later input first, as in WEKA, so that sums are rounded alike.
+            let [later, earlier] = [f.max(chosen), f.min(chosen)].map(|at| &self.features[at]);
+            known[f] = match uncertainty(later, earlier, self.logs, &mut self.table) {
+                0.0 => 1.0,
+                uncertainty => uncertainty as f32,
+            };
         }
-        between(&self.features[f], &self.features[g], self.logs, &mut self.table)
-    }
-
-    /// Of an input with every other.
-    fn with_all(&mut self, g: usize) -> &[f32] {
-        let row = match self.with_all[g].take() {
-            Some(row) => row,
-            None => {
-                let features = &self.features;
-                (0..features.len())
-                    .map(|f| match &self.with_all[f] {
-                        Some(row) => row[g],
-                        // The later input first, as in WEKA, so that sums are rounded alike.
-                        None => between(
-                            &features[f.max(g)],
-                            &features[f.min(g)],
-                            self.logs,
-                            &mut self.table,
-                        ),
-                    })
-                    .collect()
-            }
-        };
-        self.with_all[g].insert(row)
-    }
-}
-
-fn between(f: &Slots, g: &Slots, logs: &NLogN, table: &mut Vec<u32>) -> f32 {
-    match uncertainty(f, g, logs, table) {
-        0.0 => 1.0,
-        uncertainty => uncertainty as f32,
+        known[f]
     }
 }
 
 /// A subset whose extensions have been looked at.
 struct Expanded {
-    is_member: Vec<bool>,
-    /// For each input, the sum of its correlations with the members.
-    with_members: Vec<f64>,
+    members: Vec<usize>,
+    /// For each input, the sum of its correlations with the first of the members, and how many
+    /// these are. Most inputs are found to be no match for others without the rest.
+    with_members: Vec<Cell<f64>>,
+    n_summed: Vec<Cell<usize>>,
     /// The sum of the members' correlations with the class.
     with_class: f64,
     /// k + 2 · the sum over pairs of members.
@@ -156,22 +135,61 @@ struct Extension {
 }
 
 impl Expanded {
-    /// Sums of single-precision numbers above 1e-6 are exact in double precision as long as they
-    /// stay below 2048, so they may be taken in any order.
-    fn with(&self, by: usize, correlations: &mut Correlations<'_>) -> Expanded {
-        let redundancy = self.redundancy + 1.0 + 2.0 * self.with_members[by];
-        let with_class = self.with_class + f64::from(correlations.with_class[by]);
-        let row = correlations.with_all(by);
-        let with_members =
-            self.with_members.iter().zip(row).map(|(sum, &r)| sum + f64::from(r)).collect();
-        let mut is_member = self.is_member.clone();
-        is_member[by] = true;
-        Expanded { is_member, with_members, with_class, redundancy }
+    fn empty(n_features: usize) -> Expanded {
+        Expanded {
+            members: Vec::new(),
+            with_members: vec![Cell::new(0.0); n_features],
+            n_summed: vec![Cell::new(0); n_features],
+            with_class: 0.0,
+            redundancy: 0.0,
+        }
     }
 
-    fn merit_with(&self, by: usize, correlations: &Correlations<'_>) -> f64 {
-        (self.with_class + f64::from(correlations.with_class[by]))
-            / (self.redundancy + 1.0 + 2.0 * self.with_members[by]).sqrt()
+    /// By an input whose merit was asked for.
+    fn with(&self, by: usize, correlations: &Correlations<'_>) -> Expanded {
+        let mut members = self.members.clone();
+        members.push(by);
+        Expanded {
+            members,
+            with_members: self.with_members.clone(),
+            n_summed: self.n_summed.clone(),
+            with_class: self.with_class + f64::from(correlations.with_class[by]),
+            redundancy: self.redundancy + 1.0 + 2.0 * self.with_members[by].get(),
+        }
+    }
+
+    /// Sums of single-precision numbers above 1e-6 are exact in double precision as long as they
+    /// stay below 2048, so they may be taken in any order.
+    fn merit_with(&self, by: usize, correlations: &mut Correlations<'_>) -> f64 {
+        let mut sum = self.with_members[by].get();
+        for &member in &self.members[self.n_summed[by].get()..] {
+            sum += f64::from(correlations.with_chosen(by, member));
+        }
+        self.with_members[by].set(sum);
+        self.n_summed[by].set(self.members.len());
+        self.merit(sum, correlations.with_class[by])
+    }
+
+    /// With every input, as far as correlations have been summed: the merit is this or less, also
+    /// when rounded, because correlations only add to what it is divided by.
+    fn merits_at_most(&self, correlations: &Correlations<'_>) -> Vec<f64> {
+        let mut merits = vec![0.0; self.with_members.len()];
+        let inputs = self.with_members.iter().zip(&correlations.with_class);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (merit, (sum, &with_class)) in merits.iter_mut().zip(inputs) {
+                    *merit = self.merit(sum.get(), with_class);
+                }
+            },
+        );
+        merits
+    }
+
+    #[inline(always)]
+    fn merit(&self, with_members: f64, with_class: f32) -> f64 {
+        (self.with_class + f64::from(with_class))
+            / (self.redundancy + 1.0 + 2.0 * with_members).sqrt()
     }
 }
 
@@ -179,13 +197,7 @@ impl Expanded {
 /// best of all that were seen. A subset reached in two ways is listed twice.
 fn search(correlations: &mut Correlations<'_>) -> Vec<usize> {
     let n = correlations.n_features();
-    let empty = Rc::new(Expanded {
-        is_member: vec![false; n],
-        with_members: vec![0.0; n],
-        with_class: 0.0,
-        redundancy: 0.0,
-    });
-    let mut best = Extension { merit: 0.0, of: empty, by: None };
+    let mut best = Extension { merit: 0.0, of: Rc::new(Expanded::empty(n)), by: None };
     let mut list = vec![best.clone()];
     let mut n_stale = 0;
     while n_stale < PATIENCE && !list.is_empty() {
@@ -195,7 +207,12 @@ fn search(correlations: &mut Correlations<'_>) -> Vec<usize> {
             Some(by) => Rc::new(head.of.with(by, correlations)),
         };
         n_stale += 1;
-        for by in (0..n).filter(|&by| !subset.is_member[by]) {
+        for (by, at_most) in subset.merits_at_most(correlations).into_iter().enumerate() {
+            // Nor is it an improvement then, as the last of the list was none.
+            let is_unlisted = list.get(PATIENCE - 1).is_some_and(|last| last.merit >= at_most);
+            if is_unlisted || subset.members.contains(&by) {
+                continue;
+            }
             let merit = subset.merit_with(by, correlations);
             // Below its equals, so that of these the first is looked at first.
             let at = list.partition_point(|other| other.merit >= merit);
@@ -210,7 +227,10 @@ fn search(correlations: &mut Correlations<'_>) -> Vec<usize> {
             }
         }
     }
-    (0..n).filter(|&f| best.of.is_member[f] || best.by == Some(f)).collect()
+    let mut selected = best.of.members.clone();
+    selected.extend(best.by);
+    selected.sort_unstable();
+    selected
 }
 
 /// Adds, by descending correlation with the class, each input that no chosen one is more correlated
@@ -226,7 +246,7 @@ fn add_locally_predictive(selected: &mut Vec<usize>, correlations: &mut Correlat
         if with_class[f] <= 0.0 && !selected.is_empty() {
             break;
         }
-        if selected.iter().all(|&g| correlations.pair(g, f) <= with_class[f]) {
+        if selected.iter().all(|&g| correlations.with_chosen(f, g) <= with_class[f]) {
             selected.push(f);
         }
     }
@@ -325,7 +345,7 @@ mod tests {
         let mut redundancy = subset.len() as f64;
         for (at, &f) in subset.iter().enumerate() {
             for &g in &subset[..at] {
-                redundancy += 2.0 * f64::from(correlations.pair(f, g));
+                redundancy += 2.0 * f64::from(correlations.with_chosen(f, g));
             }
         }
         if subset.is_empty() { 0.0 } else { with_class / redundancy.sqrt() }
@@ -360,18 +380,18 @@ mod tests {
         #[test]
         fn neither_the_order_of_rows_nor_masks_nor_shortcuts_change_the_result(
             rows in prop::collection::vec(
-                (prop::collection::vec(prop_oneof![8 => 0u8..4, 1 => Just(9)], 6), any::<bool>()),
+                (prop::collection::vec(prop_oneof![8 => 0u8..4, 1 => Just(9)], 12), any::<bool>()),
                 20..120),
         ) {
             // Inputs that follow the class to differing degrees, two of them nominal.
             let cell = |&(ref cells, class): &(Vec<u8>, bool), at: usize| match cells[at] {
                 9 => f64::NAN,
-                cell if at < 4 => f64::from(cell) + if class { at as f64 } else { 0.0 },
+                cell if at < 10 => f64::from(cell) + if class { at as f64 / 2.0 } else { 0.0 },
                 cell => f64::from(if class { cell / 2 } else { cell }),
             };
             let cells: Vec<Vec<f64>> =
-                rows.iter().map(|row| (0..6).map(|at| cell(row, at)).collect()).collect();
-            let mut attributes = numeric(4);
+                rows.iter().map(|row| (0..12).map(|at| cell(row, at)).collect()).collect();
+            let mut attributes = numeric(10);
             attributes.extend(["a", "b"].map(|name| Attribute::nominal(name, ["0", "1", "2", "3"])));
             let forwards: Vec<usize> = (0..rows.len()).filter(|row| row % 5 != 2).collect();
             let copied: Vec<Vec<f64>> = forwards.iter().map(|&row| cells[row].clone()).collect();
