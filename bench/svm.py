@@ -24,9 +24,12 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.svm import SVC
 path, label = sys.argv[1], int(sys.argv[2])
 with open(path) as file:
-    table = numpy.array(arff.load(file)["data"], float)
-n_labels = len(xml.parse(path.replace(".arff", ".xml")).getroot())
-x, y = table[:, :-n_labels], table[:, -n_labels + label].astype(int)
+    loaded = arff.load(file)
+table = numpy.array(loaded["data"], float)
+# Labels count in the order of their list, which is not that of the columns.
+labels = [one.get("name") for one in xml.parse(path.replace(".arff", ".xml")).getroot()]
+column = [name for name, _ in loaded["attributes"]].index(labels[label])
+x, y = table[:, :-len(labels)], table[:, column].astype(int)
 x = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
 fold = numpy.arange(len(x)) % 3
 grid = {"C": [0.001, *range(1, 11)], "gamma": [0.001, *range(1, 6)]}

@@ -98,7 +98,7 @@ fn csv(rows: &[Vec<String>], columns: &[&str]) -> String {
 fn a_model_is_trained_shown_asked_and_explained() {
     let place = Place::trained("dynamic-nb");
     let shown = place.json(&["show", "m.labelchain", "--json"]);
-    assert_eq!(shown["format"], 4);
+    assert_eq!(shown["format"], 5);
     assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&shown["method"], &shown["seed"]), (&json!("dynamic-nb"), &json!(1)));
     assert_eq!(shown["labels"], json!(["calm", "sad", "wild"]));
@@ -163,6 +163,31 @@ fn neighbours_are_tuned_or_given_and_shown() {
     let answers = place.ok(&["predict", "g", "new.csv"]);
     assert!(answers.lines().skip(2).all(|line| Some(line) == answers.lines().nth(1)), "{answers}");
     place.refused(&[&train[..], &["--neighbours", "0"]].concat(), 2, &["neighbours is 0"]);
+}
+
+#[test]
+fn machines_are_tuned_or_given_and_shown() {
+    let place = Place::trained("ga-svm");
+    let shown = place.json(&["show", "m.labelchain", "--json"]);
+    assert_eq!(shown["settings"]["machine"], Value::Null);
+    let machines = shown["machines"].as_array().unwrap();
+    assert_eq!(machines.len(), 3);
+    for machine in machines {
+        let [cost, gamma] = ["cost", "gamma"].map(|name| machine[name].as_f64().unwrap());
+        assert!(cost == 0.001 || (1.0..=10.0).contains(&cost), "{machine}");
+        assert!(gamma == 0.001 || (1.0..=5.0).contains(&gamma), "{machine}");
+    }
+    let page = place.ok(&["show", "m.labelchain"]);
+    let cost = machines[2]["cost"].as_f64().unwrap();
+    let found = page.lines().find(|line| line.starts_with("  wild ")).unwrap();
+    assert!(found.contains(&format!("RBF kernel, C {cost}, γ ")), "{page}");
+    place.ok(&["explain", "m.labelchain", "new.csv", "--row", "3"]);
+
+    let train = ["train", "train.csv", "--labels", "calm,sad,wild", "-m", "br-svm", "-o", "g"];
+    place.ok(&[&train[..], &["--kernel", "linear", "--cost", "3"]].concat());
+    let given = json!({"kernel": "linear", "cost": 3.0, "gamma": null});
+    assert_eq!(place.json(&["show", "g", "--json"])["machines"], json!([given, given, given]));
+    assert!(place.ok(&["show", "g"]).contains("linear kernel, C 3, as set"));
 }
 
 #[test]

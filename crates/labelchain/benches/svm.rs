@@ -10,8 +10,8 @@ use labelchain::data::split::Folds;
 use labelchain::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix, ReadOptions, read,
 };
-use labelchain::model::{Grid, Kernel, KernelSpace, Svm, SvmLinks};
-use labelchain::prepare::Standardizer;
+use labelchain::model::{Grid, Kernel, KernelSpace, Svm, SvmModel};
+use labelchain::prepare::{LabelView, Standardizer};
 
 fn main() {
     let arguments: Vec<String> =
@@ -44,10 +44,11 @@ fn tune(path: &str, limit: Option<usize>) {
     let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
     let tuned = Grid::default().tune_on(&Svm::default(), &space, &rows, &cut).unwrap();
     let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
-    let links = SvmLinks::independent(&space, &svms, &rows).unwrap();
+    let views = vec![LabelView { rows, features: (0..data.n_features()).collect() }; n_labels];
+    let model = SvmModel::fit(&svms, &space, views, &[]).unwrap();
     let seconds = start.elapsed().as_secs_f64();
 
-    assert!(links.machines().iter().all(|machine| machine.converged()));
+    assert!(data.labels().ids().all(|label| model.machine(label).converged()));
     let gamma = |svm: &Svm| match svm.kernel {
         Kernel::Rbf { gamma } => gamma.unwrap_or(0.0),
         Kernel::Linear => 0.0,
@@ -87,7 +88,8 @@ fn fit(n_rows: usize, n_columns: usize) {
     seconds.sort_by(f64::total_cmp);
     let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
     let machine = Svm::default().fit(&space, &rows, LabelId(0), &[]).unwrap();
-    let distances = space.distances(&data).unwrap();
-    let sum: f64 = distances.chunks(n_rows).map(|row| machine.decide(row)).sum();
+    let distances = space.distances(data.features(), &rows);
+    let said = |row: &[f64]| machine.decide(|other| row[other]);
+    let sum: f64 = distances.chunks(n_rows).map(said).sum();
     println!("{{\"seconds\":{:.6},\"sum\":{sum:.3}}}", seconds[2]);
 }

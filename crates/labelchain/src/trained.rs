@@ -12,7 +12,7 @@ use crate::ensemble::{BaseModel, Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
-use crate::model::{ChainModel as _, Evidence as _};
+use crate::model::{ChainModel as _, Evidence as _, Svm};
 use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{BagReduction, BagTransform, Prepared, Standardizer};
 use crate::seed::Seed;
@@ -26,6 +26,7 @@ pub struct Trained {
     settings: Settings,
     decay: Option<f64>,
     neighbours: Option<usize>,
+    machines: Option<Vec<Svm>>,
     attributes: Vec<Attribute>,
     label_names: Vec<String>,
     standardizer: Standardizer,
@@ -76,6 +77,7 @@ impl Trained {
             settings: settings.clone(),
             decay: fitted.decay,
             neighbours: fitted.neighbours,
+            machines: fitted.machines,
             attributes: data.attributes().to_vec(),
             label_names: data.label_names().to_vec(),
             standardizer: prepared.standardizer().clone(),
@@ -159,6 +161,11 @@ impl Trained {
     /// R, given or tuned; none unless the base is nearest neighbours.
     pub fn neighbours(&self) -> Option<usize> {
         self.neighbours
+    }
+
+    /// C and γ of each label, given or found on the grid; none unless the base is machines.
+    pub fn machines(&self) -> Option<&[Svm]> {
+        self.machines.as_deref()
     }
 
     /// The inputs it was trained on.

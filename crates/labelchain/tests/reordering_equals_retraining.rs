@@ -115,7 +115,7 @@ where
         let features = queries.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let walked = chain.predict_block(&block);
-        let retrained = Retrained::fit(|_| judge, &train, views.clone(), Some(order)).unwrap();
+        let retrained = Retrained::fit(judge, &train, views.clone(), Some(order)).unwrap();
         let retrained = Chain { model: retrained, policy: order.clone() };
         assert_eq!(walked, retrained.predict_block(&block), "order {order}");
         relevant += walked.counts().iter().sum::<usize>();

@@ -113,6 +113,7 @@ fn json(model: &Trained) -> Value {
         "medoids": model.bags().map(BagTransform::medoids),
         "decay": model.decay(),
         "neighbours": model.neighbours(),
+        "machines": model.machines().map(|machines| machines.iter().map(point).collect::<Vec<_>>()),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
 }
@@ -142,11 +143,7 @@ fn settings(model: &Trained) -> Value {
         "min_leaf": settings.tree.min_leaf,
         "pruned": settings.tree.pruned,
         "binary_splits": settings.tree.binary_splits,
-        "machine": settings.machine.map(|machine| json!({
-            "kernel": match machine.kernel { Kernel::Linear => "linear", Kernel::Rbf { .. } => "rbf" },
-            "cost": machine.cost,
-            "gamma": match machine.kernel { Kernel::Linear => None, Kernel::Rbf { gamma } => gamma },
-        })),
+        "machine": settings.machine.as_ref().map(point),
         "orders": settings.n_orders,
         "lenders": settings.n_lenders,
         "candidates": settings.genetic.n_candidates,
@@ -158,6 +155,14 @@ fn settings(model: &Trained) -> Value {
         "metric": metric(settings.metric),
         "ties": ties(settings.ties),
     })
+}
+
+fn point(machine: &Svm) -> Value {
+    let (kernel, gamma) = match machine.kernel {
+        Kernel::Linear => ("linear", None),
+        Kernel::Rbf { gamma } => ("rbf", gamma),
+    };
+    json!({"kernel": kernel, "cost": machine.cost, "gamma": gamma})
 }
 
 fn metric(metric: Metric) -> &'static str {
@@ -184,14 +189,12 @@ fn likelihood(likelihood: Likelihood) -> &'static str {
     }
 }
 
-fn machine(machine: Option<Svm>) -> String {
-    match machine {
-        None => "RBF kernel, C and γ of each label searched on a grid".into(),
-        Some(Svm { kernel: Kernel::Linear, cost, .. }) => format!("linear kernel, C {cost}"),
-        Some(Svm { kernel: Kernel::Rbf { gamma: Some(gamma) }, cost, .. }) => {
-            format!("RBF kernel, C {cost}, γ {gamma}")
-        }
-        Some(Svm { cost, .. }) => format!("RBF kernel, C {cost}, γ 1 / inputs"),
+fn machine(machine: &Svm) -> String {
+    let cost = machine.cost;
+    match machine.kernel {
+        Kernel::Linear => format!("linear kernel, C {cost}"),
+        Kernel::Rbf { gamma: Some(gamma) } => format!("RBF kernel, C {cost}, γ {gamma}"),
+        Kernel::Rbf { gamma: None } => format!("RBF kernel, C {cost}, γ 1 / inputs"),
     }
 }
 
@@ -261,7 +264,15 @@ fn text(model: &Trained) -> String {
             lines.push(("pruning", pruning));
             lines.push(("rows of a leaf", format!("at least {min_leaf}")));
         }
-        BaseName::Svm => lines.push(("machine", machine(settings.machine))),
+        BaseName::Svm => match &settings.machine {
+            Some(given) => lines.push(("machine", format!("{}, as set", machine(given)))),
+            None => {
+                let found = model.machines().into_iter().flatten().map(machine);
+                let by_label = model.label_names().iter().map(String::as_str).zip(found);
+                lines.push(("machine", "of each label, C and γ searched on a grid:".into()));
+                lines.extend(by_label);
+            }
+        },
     }
     for (what, value) in lines {
         let _ = writeln!(page, "  {what:<20} {value}");

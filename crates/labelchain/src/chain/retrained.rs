@@ -32,8 +32,8 @@ struct Link<M> {
 impl<M: BinaryModel> Retrained<M> {
     /// Trains every link: on the rows of its label's view, on the view's inputs, and on the true
     /// labels of earlier positions as two-valued inputs; without an order, on the inputs alone.
-    pub fn fit<'l, B: BinaryLearner<Model = M> + 'l>(
-        learner: impl Fn(LabelId) -> &'l B,
+    pub fn fit(
+        learner: &impl BinaryLearner<Model = M>,
         train: &Prepared,
         views: Vec<LabelView>,
         order: Option<&Order>,
@@ -46,7 +46,7 @@ impl<M: BinaryModel> Retrained<M> {
         }
         let link = |(label, before): (usize, Vec<LabelId>)| {
             let data = extended(train, LabelId(label), &views[label], &before)?;
-            Ok(Link { model: learner(LabelId(label)).fit_binary(&data)?, before })
+            Ok(Link { model: learner.fit_binary(&data)?, before })
         };
         let links = before.into_iter().enumerate().map(link).collect::<Result<_>>()?;
         Ok(Retrained { views, links, zero: train.zero().to_vec() })

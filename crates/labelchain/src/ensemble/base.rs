@@ -6,7 +6,7 @@ use crate::chain::{Order, Retrained};
 use crate::data::LabelId;
 use crate::error::Result;
 use crate::learner::Block;
-use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model, Svm, SvmModel};
+use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model, KernelSpace, Svm, SvmModel};
 use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
@@ -27,6 +27,8 @@ pub enum Base {
     },
     /// Support vector machines, trained for an order.
     Svm {
+        /// The rows of the training set, once for all labels and members.
+        space: KernelSpace,
         /// How the machine of each label is fitted.
         by_label: Vec<Svm>,
         /// Rows and features of each label.
@@ -44,7 +46,7 @@ pub enum BaseModel {
     /// Trees, trained for an order.
     J48(Retrained<J48Model>),
     /// Support vector machines, trained for an order.
-    Svm(Retrained<SvmModel>),
+    Svm(SvmModel),
 }
 
 /// The scores of either.
@@ -56,7 +58,7 @@ pub enum BaseScores {
     /// Trees.
     J48(<Retrained<J48Model> as ChainModel>::Scores),
     /// Support vector machines.
-    Svm(<Retrained<SvmModel> as ChainModel>::Scores),
+    Svm(<SvmModel as ChainModel>::Scores),
 }
 
 /// The evidence of either.
@@ -69,7 +71,7 @@ pub enum BaseEvidence<'m> {
     /// Trees.
     J48(<Retrained<J48Model> as ChainModel>::Evidence<'m>),
     /// Support vector machines.
-    Svm(<Retrained<SvmModel> as ChainModel>::Evidence<'m>),
+    Svm(<SvmModel as ChainModel>::Evidence<'m>),
     /// A model that was handed the scores of another.
     Nothing,
 }
@@ -91,12 +93,12 @@ impl Base {
             }
             Base::J48 { tree, preparation } => {
                 let views = train.views(preparation, rows, seed);
-                Retrained::fit(|_| tree, train, views, order).map(BaseModel::J48)
+                Retrained::fit(tree, train, views, order).map(BaseModel::J48)
             }
-            Base::Svm { by_label, preparation } => {
+            Base::Svm { space, by_label, preparation } => {
                 let views = train.views(preparation, rows, seed);
-                let machine = |label: LabelId| &by_label[label.0];
-                Retrained::fit(machine, train, views, order).map(BaseModel::Svm)
+                let order: Vec<LabelId> = order.into_iter().flat_map(Order::iter).collect();
+                SvmModel::fit(by_label, space, views, &order).map(BaseModel::Svm)
             }
         }
     }
@@ -126,7 +128,7 @@ impl BaseModel {
                 n_train.is_some_and(|n_train| model.is_sound(n_labels, n_features, n_train))
             }
             BaseModel::J48(model) => model.is_sound(n_labels, n_features, J48Model::is_sound),
-            BaseModel::Svm(model) => model.is_sound(n_labels, n_features, SvmModel::is_sound),
+            BaseModel::Svm(model) => model.is_sound(n_labels, n_features),
         }
     }
 }

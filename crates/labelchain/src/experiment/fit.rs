@@ -17,11 +17,13 @@ use crate::model::{Grid, KernelSpace, NaiveBayes, NearestNeighbours, Svm};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
-/// A fitted ensemble, the β and R it was given or found, and what it cost, members included.
+/// A fitted ensemble, the β, R, C and γ it was given or found, and what it cost, members included.
 pub(crate) struct Fitted {
     pub(crate) ensemble: Ensemble<BaseModel>,
     pub(crate) decay: Option<f64>,
     pub(crate) neighbours: Option<usize>,
+    /// By label.
+    pub(crate) machines: Option<Vec<Svm>>,
     pub(crate) cost: Cost,
 }
 
@@ -78,7 +80,6 @@ struct Fitting<'a> {
 struct TrainedBase {
     name: BaseName,
     base: Base,
-    neighbours: Option<usize>,
     cost: Cost,
     /// To be walked in orders, or in any way where the base is free of order.
     walked: Models,
@@ -111,8 +112,8 @@ impl Fitting<'_> {
         let clock = Clock::start();
         let Settings { sampling, likelihood, .. } = *self.settings;
         let preparation = self.settings.preparation()?;
-        let (base, neighbours) = match name {
-            BaseName::Nb => (Base::NaiveBayes(NaiveBayes { preparation, likelihood }), None),
+        let base = match name {
+            BaseName::Nb => Base::NaiveBayes(NaiveBayes { preparation, likelihood }),
             BaseName::Knn => {
                 let Settings { metric, ties, .. } = *self.settings;
                 let default = NearestNeighbours::default();
@@ -121,25 +122,27 @@ impl Fitting<'_> {
                     Some(neighbours) => neighbours,
                     None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,
                 };
-                (Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn }), Some(neighbours))
+                Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn })
             }
-            BaseName::J48 => (Base::J48 { tree: self.settings.tree, preparation }, None),
-            BaseName::Svm => (Base::Svm { by_label: self.machines()?, preparation }, None),
+            BaseName::J48 => Base::J48 { tree: self.settings.tree, preparation },
+            BaseName::Svm => {
+                let memory = self.settings.machine.unwrap_or_default().memory;
+                let space = KernelSpace::new(self.prepared.data(), memory)?;
+                let by_label = self.machines(&space)?;
+                Base::Svm { space, by_label, preparation }
+            }
         };
         let (walked, alone) = (Models::default(), Models::default());
-        Ok(TrainedBase { name, base, neighbours, cost: clock.cost(), walked, alone })
+        Ok(TrainedBase { name, base, cost: clock.cost(), walked, alone })
     }
 
     /// The machine of each label: as set, or of fewest errors on the training rows.
-    fn machines(&self) -> Result<Vec<Svm>> {
-        let data = self.prepared.data();
+    fn machines(&self, space: &KernelSpace) -> Result<Vec<Svm>> {
         if let Some(machine) = self.settings.machine {
-            return Ok(vec![machine; data.n_labels()]);
+            return Ok(vec![machine; space.labels().n_labels()]);
         }
-        let machine = Svm::default();
-        let space = KernelSpace::new(data, machine.memory)?;
-        let rows: Vec<usize> = (0..data.n_rows()).collect();
-        let tuned = Grid::default().tune(&machine, &space, &rows, self.seed)?;
+        let rows: Vec<usize> = (0..space.n_rows()).collect();
+        let tuned = Grid::default().tune(&Svm::default(), space, &rows, self.seed)?;
         Ok(tuned.into_iter().map(|tuned| tuned.svm).collect())
     }
 
@@ -204,7 +207,12 @@ impl Fitting<'_> {
         };
         let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
         let cost = trained.cost + shared.cost + clock.cost();
-        Ok(Fitted { ensemble, decay: tuned, neighbours: trained.neighbours, cost })
+        let (neighbours, machines) = match &trained.base {
+            Base::NearestNeighbours(knn) => (Some(knn.neighbours), None),
+            Base::Svm { by_label, .. } => (None, Some(by_label.clone())),
+            Base::NaiveBayes(_) | Base::J48 { .. } => (None, None),
+        };
+        Ok(Fitted { ensemble, decay: tuned, neighbours, machines, cost })
     }
 
     fn decay(&self, base: &Base) -> Result<f64> {

@@ -35,6 +35,13 @@ pub(super) fn one_row(n_features: usize, cell: &dyn Fn(usize) -> f64) -> Matrix 
     Matrix::Dense(row)
 }
 
+/// What a chain of one label says of each row.
+pub(super) fn of_only_label<M: ChainModel>(model: &M, block: &Block) -> Vec<f64> {
+    let scores = model.score(block);
+    let support = |row| model.evidence(&scores, row).support(LabelId(0));
+    (0..block.n_rows()).map(support).collect()
+}
+
 impl BinaryLearner for NaiveBayes {
     type Model = NaiveBayesModel;
 
@@ -52,8 +59,6 @@ impl BinaryModel for NaiveBayesModel {
     }
 
     fn supports(&self, block: &Block) -> Vec<f64> {
-        let scores = self.score(block);
-        let support = |row| self.evidence(&scores, row).support(LabelId(0));
-        (0..block.n_rows()).map(support).collect()
+        of_only_label(self, block)
     }
 }

@@ -20,7 +20,7 @@ pub use binary::{BinaryLearner, BinaryModel};
 pub use j48::{J48, J48Model};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use nearest::{NearestNeighbours, NearestNeighboursModel, Ties};
-pub use svm::{Grid, Kernel, KernelSpace, Likenesses, Machine, Svm, SvmLinks, SvmModel, Tuned};
+pub use svm::{Grid, Kernel, KernelSpace, Machine, Svm, SvmModel, Tuned};
 
 use crate::data::LabelId;
 use crate::error::Result;

@@ -17,11 +17,11 @@ pub(super) struct Inputs {
     width: usize,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Column {
     /// The first of its numbers.
     start: usize,
-    /// The indicators it becomes, or 1 for a single number.
+    /// The indicators it becomes, 1 for a single number, 0 where it is not looked at.
     width: usize,
     /// What a missing cell stands for.
     usual: f64,
@@ -50,6 +50,19 @@ impl Inputs {
             columns.push(column);
         }
         Ok(Inputs { columns, width: start })
+    }
+
+    /// Looks at these columns alone, ascending; and which of the numbers are left.
+    pub(super) fn only(&self, features: &[usize]) -> (Inputs, Vec<usize>) {
+        let mut only = Inputs { columns: Vec::with_capacity(self.columns.len()), width: 0 };
+        let mut kept = Vec::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            let width = if features.binary_search(&at).is_ok() { column.width } else { 0 };
+            kept.extend(column.start..column.start + width);
+            only.columns.push(Column { start: only.width, width, ..*column });
+            only.width += width;
+        }
+        (only, kept)
     }
 
     /// How many columns a row has.
@@ -83,9 +96,11 @@ impl Inputs {
     pub(super) fn is_sound(&self, n_features: usize) -> bool {
         let mut start = 0;
         let follows = |column: &Column| {
-            let fits = column.start == start && column.width > 0;
+            let fits = column.start == start;
             start += column.width.min(usize::MAX - start);
-            fits && column.usual.is_finite() && column.center.is_finite()
+            let is_named = column.width > 1;
+            let known = !is_named || (0.0..column.width as f64).contains(&column.usual);
+            fits && known && column.usual.is_finite() && column.center.is_finite()
         };
         self.columns.len() == n_features && self.columns.iter().all(follows) && start == self.width
     }
@@ -98,6 +113,7 @@ impl Column {
         let cell = if known { cell } else { self.usual };
         let row = &mut row[self.start..self.start + self.width];
         match row {
+            [] => {}
             [number] => *number = cell - self.center,
             indicators => {
                 indicators.fill(0.0);

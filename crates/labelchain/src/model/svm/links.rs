@@ -4,99 +4,173 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{KernelSpace, Machine, Svm};
-use crate::data::{LabelId, LabelMatrix};
+use crate::data::LabelId;
 use crate::error::{Error, Result};
-use crate::model::Evidence;
+use crate::learner::Block;
+use crate::model::binary::{of_only_label, one_row};
+use crate::model::{BinaryModel, ChainModel, Evidence};
+use crate::prepare::LabelView;
 
-/// A machine for each label, all learned from the same rows of one space.
+/// A machine for each label.
+///
+/// An order must be trained: a machine that was trained with labels before it is to be asked when
+/// these have been decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SvmLinks {
-    machines: Vec<Machine>,
-    /// The labels of the training rows.
-    carries: LabelMatrix,
+pub struct SvmModel {
+    views: Vec<LabelView>,
+    /// By label.
+    links: Vec<Link>,
+    /// The rows that decide: labels that look at the same inputs share one, and distances in it.
+    spaces: Vec<KernelSpace>,
 }
 
-impl SvmLinks {
-    /// Binary relevance: each label, with settings of its own, from the inputs alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Link {
+    space: usize,
+    /// Bits of the labels before it.
+    before: Vec<u64>,
+    /// Its rows are those of the space.
+    machine: Machine,
+}
+
+impl SvmModel {
+    /// Trains a machine for each label, with settings of its own: on the rows and inputs of its
+    /// view, and on the truth about the labels before it in `order`; on the inputs alone where it is
+    /// not in it. Machines that look at all inputs read the distances of `train`.
     ///
     /// # Panics
-    /// If a row is none of the space, here as below.
-    pub fn independent(space: &KernelSpace, svms: &[Svm], rows: &[usize]) -> Result<SvmLinks> {
-        SvmLinks::fit(space, svms, rows, |_| &[])
-    }
-
-    /// A chain: each label from the inputs and the truth about the labels before it. It must be
-    /// walked in the order it was trained for.
-    pub fn chained(
-        space: &KernelSpace,
+    /// If a view or the order names what is not in the space.
+    pub fn fit(
         svms: &[Svm],
-        rows: &[usize],
+        train: &KernelSpace,
+        views: Vec<LabelView>,
         order: &[LabelId],
-    ) -> Result<SvmLinks> {
-        let n_labels = space.labels().n_labels();
-        Error::unless_same("labels of the order", n_labels, order.len())?;
-        let mut position = vec![None; n_labels];
-        for (at, label) in order.iter().enumerate().filter(|(_, label)| label.0 < n_labels) {
-            position[label.0] = Some(at);
-        }
-        if let Some(label) = position.iter().position(Option::is_none) {
-            return Err(Error::NotAPermutation { n_labels, label, problem: "is missing" });
-        }
-        SvmLinks::fit(space, svms, rows, |label| &order[..position[label.0].unwrap_or(0)])
-    }
-
-    fn fit<'o>(
-        space: &KernelSpace,
-        svms: &[Svm],
-        rows: &[usize],
-        before: impl Fn(LabelId) -> &'o [LabelId] + Sync,
-    ) -> Result<SvmLinks> {
-        Error::unless_same("settings by label", space.labels().n_labels(), svms.len())?;
-        let machine = |(label, svm): (usize, &Svm)| {
-            svm.fit(space, rows, LabelId(label), before(LabelId(label)))
+    ) -> Result<SvmModel> {
+        Error::unless_same("settings by label", train.labels().n_labels(), svms.len())?;
+        Error::unless_same("views by label", svms.len(), views.len())?;
+        let before = |label| &order[..order.iter().position(|&at| at == label).unwrap_or(0)];
+        let all: Vec<usize> = (0..train.n_rows()).collect();
+        let machine = |(label, (svm, view)): (usize, (&Svm, &LabelView))| {
+            let label = LabelId(label);
+            match view.features.len() == train.n_features() {
+                true => svm.fit(train, &view.rows, label, before(label)),
+                false => {
+                    let space = train.part(&all, &view.features);
+                    svm.fit(&space, &view.rows, label, before(label))
+                }
+            }
         };
-        let machines: Result<Vec<Machine>> = svms.par_iter().enumerate().map(machine).collect();
-        Ok(SvmLinks { machines: machines?, carries: space.labels().clone() })
+        let machines = svms.par_iter().zip(&views).enumerate().map(machine);
+        let mut machines = machines.collect::<Result<Vec<Machine>>>()?;
+
+        let mut looked_at: Vec<&[usize]> = views.iter().map(|view| &view.features[..]).collect();
+        looked_at.sort_unstable();
+        looked_at.dedup();
+        let mut place = vec![0; views.len()];
+        let mut spaces = Vec::with_capacity(looked_at.len());
+        for features in looked_at {
+            let looks: Vec<usize> =
+                (0..views.len()).filter(|&label| views[label].features == features).collect();
+            let supports = looks.iter().flat_map(|&label| machines[label].support_rows());
+            let mut rows: Vec<usize> = supports.collect();
+            rows.sort_unstable();
+            rows.dedup();
+            for label in looks {
+                place[label] = spaces.len();
+                machines[label].count_among(&rows);
+            }
+            spaces.push(train.part(&rows, features));
+        }
+        let link = |(label, machine)| Link {
+            space: place[label],
+            before: train.bits(before(LabelId(label))),
+            machine,
+        };
+        let links = machines.into_iter().enumerate().map(link).collect();
+        Ok(SvmModel { views, links, spaces })
     }
 
-    /// The machines, by label.
-    pub fn machines(&self) -> &[Machine] {
-        &self.machines
+    /// The rows and features each label learned from.
+    pub fn views(&self) -> &[LabelView] {
+        &self.views
     }
 
-    /// Starts a walk over a row with these squared distances to every training row, as
-    /// [`KernelSpace::distances`] has them.
-    ///
-    /// # Panics
-    /// On being asked, if there are fewer distances than training rows.
-    pub fn evidence(&self, distances: &[f64]) -> Likenesses<'_> {
-        Likenesses { links: self, distances: distances.to_vec() }
+    /// How a label is decided; its rows are counted among those that decide.
+    pub fn machine(&self, label: LabelId) -> &Machine {
+        &self.links[label.0].machine
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked once model files hold machines"))]
-    pub(crate) fn is_sound(&self, n_labels: usize, n_train: usize) -> bool {
-        self.machines.len() == n_labels
-            && self.machines.iter().all(|machine| machine.is_sound(n_train))
-            && self.carries.is_sound(n_train, n_labels)
+    pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
+        let link = |link: &Link| {
+            let space = self.spaces.get(link.space);
+            space.is_some_and(|space| link.machine.is_sound(space.n_rows()))
+        };
+        self.links.len() == n_labels
+            && self.views.len() == n_labels
+            && self.links.iter().all(link)
+            && self.spaces.iter().all(|space| space.is_sound(n_labels, n_features))
+            && self.views.iter().all(|view| view.features.iter().all(|&at| at < n_features))
     }
 }
 
-/// How far one row is from every training row, decided labels included.
-#[derive(Clone)]
-pub struct Likenesses<'m> {
-    links: &'m SvmLinks,
-    distances: Vec<f64>,
+impl ChainModel for SvmModel {
+    /// For each space, the squared distances of the rows to those of the space, in the inputs.
+    type Scores = Vec<Vec<f64>>;
+    type Evidence<'m> = Known<'m>;
+
+    fn n_labels(&self) -> usize {
+        self.links.len()
+    }
+
+    fn score(&self, block: &Block) -> Vec<Vec<f64>> {
+        let distances = |space: &KernelSpace| space.distances(block.features, block.rows);
+        self.spaces.iter().map(distances).collect()
+    }
+
+    fn evidence<'m>(&'m self, distances: &'m Vec<Vec<f64>>, row: usize) -> Known<'m> {
+        Known { model: self, distances, row, told: vec![0; self.n_labels().div_ceil(64)] }
+    }
 }
 
-impl Evidence for Likenesses<'_> {
+/// How far one row is from those that decide, and what was decided about it.
+#[derive(Clone)]
+pub struct Known<'m> {
+    model: &'m SvmModel,
+    distances: &'m [Vec<f64>],
+    row: usize,
+    /// Bits of the labels decided to be relevant.
+    told: Vec<u64>,
+}
+
+impl Evidence for Known<'_> {
+    /// How far on which side the row lies, in units of the margin: the sign decides, as log-odds
+    /// would, and the size is no probability.
     fn support(&self, label: LabelId) -> f64 {
-        self.links.machines[label.0].decide(&self.distances)
+        let Link { space: at, before, machine } = &self.model.links[label.0];
+        let space = &self.model.spaces[*at];
+        let distances = &self.distances[*at][self.row * space.n_rows()..];
+        machine
+            .decide(|row| distances[row] + f64::from(space.disagreements(row, &self.told, before)))
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        for (row, distance) in self.distances.iter_mut().enumerate() {
-            *distance += f64::from(u8::from(self.links.carries.get(row, label) != relevant));
+        let bit = 1 << (label.0 % 64);
+        match relevant {
+            true => self.told[label.0 / 64] |= bit,
+            false => self.told[label.0 / 64] &= !bit,
         }
+    }
+}
+
+impl BinaryModel for SvmModel {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+        let n_features = self.spaces.first().map_or(0, KernelSpace::n_features);
+        let features = one_row(n_features, cell);
+        self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
+    }
+
+    fn supports(&self, block: &Block) -> Vec<f64> {
+        of_only_label(self, block)
     }
 }

@@ -4,8 +4,8 @@
 //! C-SVC as LIBSVM has it (methods 8.4). A machine sees rows only through their squared distances,
 //! and a label decided earlier in a chain is one more input of 0 or 1, which adds 1 to a distance
 //! where it disagrees. So one table of distances among the training rows, a [`KernelSpace`], serves
-//! every label, fold, member and link; [`Grid`] chooses C and γ for all labels from it, and
-//! [`SvmLinks`] are the machines of binary relevance or of a chain.
+//! every label, fold, member and link; [`Grid`] chooses C and γ for all labels from it, and an
+//! [`SvmModel`] is a machine for each label, on their own or linked into a chain.
 
 mod grid;
 mod inputs;
@@ -16,17 +16,15 @@ mod space;
 
 pub use grid::{Grid, Tuned};
 pub use kernel::Kernel;
-pub use links::{Likenesses, SvmLinks};
+pub use links::SvmModel;
 pub use space::KernelSpace;
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, LabelId};
 use crate::error::{Error, Result};
-use crate::learner::Block;
-use crate::model::binary::one_row;
-use crate::model::{BinaryLearner, BinaryModel};
-use inputs::Inputs;
+use crate::model::BinaryLearner;
+use crate::prepare::LabelView;
 use kernel::{Likeness, Rows, Source};
 use smo::Solver;
 use space::Problem;
@@ -135,17 +133,19 @@ impl Machine {
         })
     }
 
-    /// The sum of weighted likenesses, offset: positive where the label is relevant. `distances` are
-    /// those to every training row, labels that disagree included.
-    ///
-    /// # Panics
-    /// If there are fewer distances than training rows.
-    pub fn decide(&self, distances: &[f64]) -> f64 {
-        let mut likenesses: Vec<f64> =
-            self.rows.iter().map(|&row| distances[row as usize]).collect();
+    /// The sum of weighted likenesses, offset: positive where the label is relevant. `distance` is
+    /// asked for that to a training row, labels that disagree included.
+    pub fn decide(&self, distance: impl Fn(usize) -> f64) -> f64 {
+        let mut likenesses: Vec<f64> = self.support_rows().map(distance).collect();
         self.likeness.turn(&mut likenesses);
         let terms = likenesses.iter().zip(&self.weights);
         terms.map(|(likeness, weight)| likeness * weight).sum::<f64>() + self.bias
+    }
+
+    /// Counts its rows among these, ascending, which hold all of them.
+    fn count_among(&mut self, rows: &[usize]) {
+        let place = |row: &u32| rows.partition_point(|&other| other < *row as usize) as u32;
+        self.rows.iter_mut().for_each(|row| *row = place(row));
     }
 
     /// Training rows with a weight, ascending.
@@ -169,58 +169,13 @@ impl Machine {
     }
 }
 
-/// A machine on its own, with the inputs of the rows that decide.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SvmModel {
-    inputs: Inputs,
-    /// Their numbers, row after row.
-    support: Vec<f64>,
-    machine: Machine,
-}
-
-impl SvmModel {
-    /// How it decides; its rows are counted among themselves.
-    pub fn machine(&self) -> &Machine {
-        &self.machine
-    }
-
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self, n_features: usize) -> bool {
-        let n_support = self.machine.rows.len();
-        self.inputs.is_sound(n_features)
-            && self.machine.is_sound(n_support)
-            && n_support.checked_mul(self.inputs.width()) == Some(self.support.len())
-            && self.support.iter().all(|number| number.is_finite())
-    }
-}
-
 impl BinaryLearner for Svm {
     type Model = SvmModel;
 
     fn fit_binary(&self, train: &Dataset) -> Result<SvmModel> {
         let space = KernelSpace::new(train, self.memory)?;
-        let rows: Vec<usize> = (0..train.n_rows()).collect();
-        let mut machine = self.fit(&space, &rows, LabelId(0), &[])?;
-        let support = machine.support_rows().flat_map(|row| space.numbers(row)).copied().collect();
-        machine.rows = (0..machine.rows.len() as u32).collect();
-        Ok(SvmModel { inputs: space.into_inputs(), support, machine })
-    }
-}
-
-impl BinaryModel for SvmModel {
-    /// How far on which side a row lies, in units of the margin: the sign decides, as log-odds
-    /// would, and the size is no probability.
-    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
-        let features = one_row(self.inputs.n_features(), cell);
-        self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
-    }
-
-    fn supports(&self, block: &Block) -> Vec<f64> {
-        let n_support = self.machine.rows.len();
-        let numbers = self.inputs.numbers(block.features, block.rows);
-        let distances = space::distances(&numbers, block.n_rows(), &self.support, n_support);
-        let of_row = |row: usize| &distances[row * n_support..(row + 1) * n_support];
-        (0..block.n_rows()).map(|row| self.machine.decide(of_row(row))).collect()
+        let (rows, features) = ((0..train.n_rows()).collect(), (0..train.n_features()).collect());
+        SvmModel::fit(&[*self], &space, vec![LabelView { rows, features }], &[])
     }
 }
 

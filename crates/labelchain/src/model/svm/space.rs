@@ -2,10 +2,11 @@
 //! every label, fold, member, link and kernel.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
-use crate::data::{Dataset, LabelId, LabelMatrix};
-use crate::error::{Error, Result};
+use crate::data::{Dataset, LabelId, LabelMatrix, Matrix};
+use crate::error::Result;
 use crate::product::{times_transposed, vectorized};
 
 /// Training rows laid out for kernels.
@@ -13,11 +14,14 @@ use crate::product::{times_transposed, vectorized};
 /// Members, folds and links of chains learn from some of the rows; all of them read the one table
 /// of distances, if it fits into half of the memory given. Otherwise distances are computed when
 /// needed, and the rows of kernels kept as far as the memory goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpace {
     inputs: Inputs,
     numbers: Vec<f64>,
     labels: LabelMatrix,
+    #[serde(skip)]
     distances: Option<Vec<f32>>,
+    #[serde(skip)]
     memory: usize,
 }
 
@@ -73,14 +77,38 @@ impl KernelSpace {
         self.memory - self.memory / 2
     }
 
-    /// The squared distance of every row of `rows`, standardized alike, to every training row; row
-    /// by row. One table of them serves all machines.
-    pub fn distances(&self, rows: &Dataset) -> Result<Vec<f64>> {
-        let (here, there) = (self.inputs.n_features(), rows.n_features());
-        Error::unless_same("inputs of the rows to be labelled", here, there)?;
-        let all: Vec<usize> = (0..rows.n_rows()).collect();
-        let numbers = self.inputs.numbers(rows.features(), &all);
-        Ok(distances(&numbers, rows.n_rows(), &self.numbers, self.n_rows()))
+    /// Some of the rows, and of the inputs; no table of their distances.
+    pub(super) fn part(&self, rows: &[usize], features: &[usize]) -> KernelSpace {
+        let (inputs, kept) = self.inputs.only(features);
+        let of_row = |&row: &usize| kept.iter().map(move |&at| self.numbers(row)[at]);
+        let numbers = rows.iter().flat_map(of_row).collect();
+        let (labels, memory) = (self.labels.select(rows), self.memory);
+        KernelSpace { inputs, numbers, labels, distances: None, memory }
+    }
+
+    /// The squared distance of each of these rows, standardized alike, to every training row; row by
+    /// row. One table of them serves all machines.
+    pub fn distances(&self, features: &Matrix, rows: &[usize]) -> Vec<f64> {
+        let numbers = self.inputs.numbers(features, rows);
+        squared(
+            &numbers,
+            &lengths(&numbers, rows.len()),
+            &self.numbers,
+            &lengths(&self.numbers, self.n_rows()),
+        )
+    }
+
+    /// A bit for each of these labels.
+    pub(super) fn bits(&self, labels: &[LabelId]) -> Vec<u64> {
+        let mut bits = LabelMatrix::empty(1, self.labels.n_labels());
+        labels.iter().for_each(|&label| bits.set(0, label, true));
+        bits.row(0).to_vec()
+    }
+
+    /// About how many of the labels `among` a training row disagrees with what was told.
+    pub(super) fn disagreements(&self, row: usize, told: &[u64], among: &[u64]) -> u32 {
+        let words = self.labels.row(row).iter().zip(told).zip(among);
+        words.map(|((carried, told), among)| ((carried ^ told) & among).count_ones()).sum()
     }
 
     /// The numbers of a training row.
@@ -89,8 +117,17 @@ impl KernelSpace {
         &self.numbers[row * width..(row + 1) * width]
     }
 
-    pub(super) fn into_inputs(self) -> Inputs {
-        self.inputs
+    /// How many inputs rows have, looked at or not.
+    pub(super) fn n_features(&self) -> usize {
+        self.inputs.n_features()
+    }
+
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(super) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
+        self.inputs.is_sound(n_features)
+            && self.labels.is_sound(self.n_rows(), n_labels)
+            && self.n_rows().checked_mul(self.width()) == Some(self.numbers.len())
+            && self.numbers.iter().all(|number| number.is_finite())
     }
 }
 
@@ -108,14 +145,12 @@ impl<'a> Problem<'a> {
         rows: &'a [usize],
         before: &[LabelId],
     ) -> Problem<'a> {
-        let mut bits = LabelMatrix::empty(1, space.labels.n_labels());
-        before.iter().for_each(|&label| bits.set(0, label, true));
-        Problem { space, rows, before: bits.row(0).to_vec() }
+        Problem { space, rows, before: space.bits(before) }
     }
 
     /// The distances from one of the rows to some of them, labels that disagree included.
     pub(super) fn distances(&self, from: usize, places: &[usize], distances: &mut Vec<f32>) {
-        let (labels, row) = (&self.space.labels, self.rows[from]);
+        let row = self.rows[from];
         let to = places.iter().map(|&place| self.rows[place]);
         match &self.space.distances {
             Some(table) => {
@@ -128,19 +163,14 @@ impl<'a> Problem<'a> {
                 distances.extend(to.map(apart));
             }
         }
-        for (word, &before) in self.before.iter().enumerate().filter(|(_, before)| **before != 0) {
-            let here = labels.row(row)[word];
+        if self.before.iter().any(|&word| word != 0) {
+            let told = self.space.labels.row(row);
             for (distance, &place) in distances.iter_mut().zip(places) {
-                let there = labels.row(self.rows[place])[word];
-                *distance += ((here ^ there) & before).count_ones() as f32;
+                let other = self.rows[place];
+                *distance += self.space.disagreements(other, told, &self.before) as f32;
             }
         }
     }
-}
-
-/// The squared distance of each of n rows of numbers to each of m; row by row.
-pub(super) fn distances(a: &[f64], n: usize, b: &[f64], m: usize) -> Vec<f64> {
-    squared(a, &lengths(a, n), b, &lengths(b, m))
 }
 
 /// |x|² + |v|² - 2 x·v, negatives cut to 0.
