@@ -12,10 +12,8 @@ use super::settings::{Draft, SETTINGS, from_1};
 use crate::chain::Order;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
-use crate::data::{
-    Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, nearest, stem,
-};
-use crate::error::{Error, Result};
+use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
+use crate::error::{Error, Result, nearest};
 use crate::experiment::{BaseName, Method, Settings, StrategyName};
 use crate::seed::Seed;
 
