@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let read = parse("pictures.arff".as_ref(), PICTURES.as_bytes(), &ReadOptions::default())?;
     let Table::Bags(bags) = read.table else { return Ok(()) };
     for bag in 0..bags.n_bags() {
-        println!("picture {bag}: {} regions", bags.instances_of(bag).len());
+        println!("regions in picture {bag}: {}", bags.instances_of(bag).len());
     }
 
     // As the paper does: how far each bag is from a few that stand in the middle of others.
