@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
 use labelchain::chain::Order;
 use labelchain::data::{
     Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
@@ -20,73 +21,63 @@ use labelchain::prepare::{BagReduction, MedoidStart};
 use labelchain::trained::Trained;
 
 use crate::commands::{
-    Compare, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Predict, Score, Show,
-    Split, Study, Train,
+    Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
+    Predict, Score, Show, Split, Study, Train,
 };
 use crate::memory;
-use crate::messages::remark;
+use crate::messages::{Failure, remark};
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
 /// without retraining.
 #[derive(Parser)]
-#[command(name = "labelchain", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "labelchain", version, arg_required_else_help = true, after_help = AFTER)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  labelchain demo                                    see it work, no files needed
-  labelchain describe yeast.arff.gz                  what a data set holds, and its problems
-  labelchain describe items.csv --labels 'tag_*'
-  labelchain convert yeast.arff.gz yeast.parquet     between formats
-  labelchain convert bags.arff rows.arff --bags medoids --medoids 20
-  labelchain generate network --rows 1000000 --features 50 --labels 20 -o big.csv
-  labelchain datasets --check data                   which of the paper's sets are here?
-  labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
-  labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5
-  labelchain train yeast.arff.gz -o yeast.labelchain
-  labelchain predict yeast.labelchain new.csv -o answers.csv
-  labelchain explain yeast.labelchain new.csv --row 17
-  labelchain study run paper.toml                    kill it, run it again: it goes on
-  labelchain split yeast.arff.gz --stratify iterative -o folds
-  labelchain score truth.arff predicted.csv          how wrong are the predictions?
-  labelchain compare results.csv                     are methods different, and which?
+const AFTER: &str = "\
+Start with labelchain demo, which needs no files. The help of each command ends with an example:
+labelchain train --help.
 
 Exit status: 0 done, 1 a study finished but some of its cells failed, 2 wrong request or file
 content, 3 the system refused to open, read or write, 130 interrupted.";
 
+/// In the order in which data meets them.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// See it work: compare four methods on data it makes itself, explain one prediction
+    Demo(Demo),
+    /// List the paper's thirty data sets: where they are, what to do with them
+    Datasets(Datasets),
+    /// Make a synthetic data set
+    Generate(Generate),
     /// Show a data set's size, label balance, and every problem found in it
     Describe(Describe),
     /// Write a data set in another format, smaller, or with bags as single rows
     Convert(Convert),
-    /// Make a synthetic data set
-    Generate(Generate),
-    /// The paper's thirty data sets: where they are, what to do with them
-    Datasets(Datasets),
-    /// Cross-validate methods: all eleven losses
-    Evaluate(Evaluate),
-    /// Train a method and keep the model in a file
-    Train(Train),
-    /// Label the rows of a file with a trained model
-    Predict(Predict),
-    /// What is in a model file
-    Show(Show),
-    /// One row: what the members say, in which order, and why
-    Explain(Explain),
-    /// Many sets, many methods, many folds: resumable
-    Study(Study),
     /// Cut a data set into folds or a hold-out, as row numbers
     Split(Split),
-    /// The eleven losses of two files
+    /// Train a method and keep the model in a file
+    Train(Train),
+    /// Show what is in a model file
+    Show(Show),
+    /// Label the rows of a file with a trained model
+    Predict(Predict),
+    /// Tell how one row is labelled: what the members say, in which order, and why
+    Explain(Explain),
+    /// Measure the eleven losses of two files, truth and prediction
     Score(Score),
+    /// Cross-validate methods: all eleven losses
+    Evaluate(Evaluate),
+    /// Run methods on many data sets: resumable, then reported
+    Study(Study),
     /// Compare methods over many data sets: ranks, tests, who cannot be told apart
     Compare(Compare),
-    /// See it work: four methods compared on data it makes itself, one prediction explained
-    Demo(Demo),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Write the manual as pages for man
+    Man(Man),
 }
 
 /// A data file and how to read it.
@@ -331,6 +322,10 @@ pub(crate) enum Stratify {
 #[derive(Args)]
 #[command(next_help_heading = None)]
 pub(crate) struct MethodArgs {
+    // Before the options themselves, which take what was typed out of clap's hands.
+    #[command(flatten)]
+    typed: Typed,
+
     /// Same seed, same bytes
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = METHOD)]
     pub(crate) seed: u64,
@@ -447,6 +442,31 @@ pub(crate) struct MethodArgs {
 
     #[command(flatten)]
     threads: Threads,
+}
+
+/// The names of the options that were typed.
+struct Typed(Vec<String>);
+
+impl FromArgMatches for Typed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Typed, clap::Error> {
+        let is_typed =
+            |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Ok(Typed(matches.ids().filter(is_typed).map(|id| id.as_str().replace('_', "-")).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        Typed::from_arg_matches(matches).map(|typed| *self = typed)
+    }
+}
+
+impl Args for Typed {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
 }
 
 /// How many threads.
@@ -594,15 +614,28 @@ impl MethodArgs {
         })
     }
 
-    /// Refuses what a method cannot do without.
-    pub(crate) fn check(&self, methods: &[Method]) -> Result<()> {
+    /// Refuses to do without what a method needs, and to take what none of them heeds. Settings that
+    /// all methods of a study share may be idle in one of them: that is only said.
+    pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
+        const SHARED: [&str; 3] = ["decay", "likelihood", "neighbours"];
+        let is_heeded = |name: &str| methods.iter().any(|method| method.heeds(name));
+        for name in self.typed.0.iter().filter(|name| !is_heeded(name)) {
+            let names: Vec<String> = methods.iter().map(Method::to_string).collect();
+            let names = names.join(", ");
+            match SHARED.contains(&name.as_str()) {
+                true => remark(&format!("note: --{name} makes no difference to {names}")),
+                false => {
+                    return Err(Failure::Idle { option: format!("--{name}"), methods: names });
+                }
+            }
+        }
         let needs_validation = |method: &Method| method.strategy.needs_validation();
         match methods.iter().any(needs_validation) && self.fit_share == 1.0 {
-            true => Err(Error::Setting {
+            true => Err(Failure::Library(Error::Setting {
                 name: "--fit-share",
                 value: "1".into(),
                 accepted: "below 1 for dynamic, oocc, ga and ga-br, which choose orders or members on validation rows; ecc and br need none",
-            }),
+            })),
             false => Ok(()),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn scale(share: f64, width: usize) -> String {
 /// which member of a group stands in which line.
 pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
     let place = |member: &usize| order.iter().position(|at| at == member);
-    let mut lines = vec![String::new(); order.len()];
+    let mut lines = vec![Vec::new(); order.len()];
     // Up to which line each column is taken.
     let mut columns: Vec<usize> = Vec::new();
     for group in groups {
@@ -53,16 +53,15 @@ pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
             None => columns.push(last),
         }
         for (at, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
-            let has = line.chars().count();
-            *line += &" ".repeat((2 * column).saturating_sub(has));
-            line.push(match at {
+            line.resize(line.len().max(2 * column + 1), ' ');
+            line[2 * column] = match at {
                 at if at == first => '┐',
                 at if at == last => '┘',
                 _ => '│',
-            });
+            };
         }
     }
-    lines
+    lines.into_iter().map(String::from_iter).collect()
 }
 
 #[cfg(test)]
@@ -82,5 +81,7 @@ mod tests {
         let groups = [vec![2, 0], vec![0, 1, 3]];
         assert_eq!(brackets(&groups, &order), ["┐", "┘ ┐", "  │", "  ┘"]);
         assert_eq!(brackets(&[vec![2, 0], vec![1, 3]], &order), ["┐", "┘", "┐", "┘"]);
+        let chain = [vec![2, 0], vec![0, 1], vec![1, 3]];
+        assert_eq!(brackets(&chain, &order), ["┐", "┘ ┐", "┐ ┘", "┘"]);
     }
 }

@@ -37,19 +37,21 @@ fn main() -> ExitCode {
 
 fn run(command: &Command) -> Result<(), messages::Failure> {
     match command {
+        Command::Demo(demo) => demo.run(),
+        Command::Datasets(datasets) => datasets.run(),
+        Command::Generate(generate) => generate.run(),
         Command::Describe(describe) => describe.run(),
         Command::Convert(convert) => convert.run(),
-        Command::Generate(generate) => generate.run(),
-        Command::Datasets(datasets) => datasets.run(),
-        Command::Evaluate(evaluate) => evaluate.run(),
-        Command::Train(train) => train.run(),
-        Command::Predict(predict) => predict.run(),
-        Command::Show(show) => show.run(),
-        Command::Explain(explain) => explain.run(),
-        Command::Study(study) => study.run(),
         Command::Split(split) => split.run(),
+        Command::Train(train) => train.run(),
+        Command::Show(show) => show.run(),
+        Command::Predict(predict) => predict.run(),
+        Command::Explain(explain) => explain.run(),
         Command::Score(score) => score.run(),
+        Command::Evaluate(evaluate) => evaluate.run(),
+        Command::Study(study) => study.run(),
         Command::Compare(compare) => compare.run(),
-        Command::Demo(demo) => demo.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
     }
 }

@@ -12,6 +12,8 @@ use labelchain::error::Error;
 pub(crate) enum Failure {
     /// The library refused.
     Library(Error),
+    /// None of the methods asked for heeds an option.
+    Idle { option: String, methods: String },
     /// Standard output could not be written.
     Output(io::Error),
     /// A study is finished, but for cells that failed.
@@ -38,6 +40,12 @@ impl Failure {
             Failure::Library(error) => {
                 let is_systems = matches!(error, Error::Io { .. } | Error::Locked { .. });
                 (told(error), if is_systems { 3 } else { 2 })
+            }
+            Failure::Idle { option, methods } => {
+                let text = format!(
+                    "error: {option} makes no difference to {methods}\n  help: leave it out; --help says which methods it is for\n"
+                );
+                (text, 2)
             }
             Failure::Cells(n) => {
                 let cells = if *n == 1 { "cell" } else { "cells" };

@@ -283,6 +283,149 @@ fn wrong_arguments_are_status_2() {
     assert_eq!(place.run(&["--version"]).0, 0);
 }
 
+/// The commands that help lists.
+fn commands(place: &Place) -> Vec<String> {
+    let help = place.ok(&["--help"]);
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.take_while(|line| !line.is_empty()).filter_map(|line| {
+        line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()).map(String::from)
+    });
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn the_help_of_every_command_ends_with_examples_that_are_understood() {
+    let place = Place::new();
+    let names = commands(&place);
+    assert_eq!((names.len(), names[0].as_str()), (16, "demo"));
+    for name in &names {
+        let help = place.ok(&[name, "--help"]);
+        let examples: Vec<&str> = help
+            .lines()
+            .skip_while(|line| !line.starts_with("Example"))
+            .filter_map(|line| line.strip_prefix("  labelchain "))
+            .collect();
+        assert!(!examples.is_empty(), "{help}");
+        for example in examples {
+            assert!(example.starts_with(name), "{example}");
+            let words = example.split(" > ").next().unwrap().replace('\'', "");
+            let words: Vec<&str> = words.split(' ').collect();
+            // The files are not here, and that is all that may be wrong.
+            if !["demo", "generate", "man"].contains(&words[0]) {
+                let (status, _, error) = place.run(&words);
+                assert!([0, 3].contains(&status), "{example}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shells_and_man_know_every_command() {
+    let place = Place::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = place.ok(&["completions", shell]);
+        for word in commands(&place).iter().map(String::as_str).chain(["max-imbalance"]) {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    place.ok(&["man", "-o", "share/man1"]);
+    for page in commands(&place).iter().map(String::as_str).chain(["study-run", "generate-network"])
+    {
+        let page = place.path(&format!("share/man1/labelchain-{page}.1"));
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(text.contains(".SH NAME") && text.contains(".SH OPTIONS"), "{page:?}");
+    }
+    assert!(place.path("share/man1/labelchain.1").exists());
+}
+
+#[test]
+fn the_readme_names_every_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    for name in commands(&Place::new()) {
+        assert!(readme.contains(&format!("labelchain {name}")), "{name}");
+    }
+}
+
+#[test]
+fn an_option_that_no_method_heeds_is_not_ignored_in_silence() {
+    let rows: String = (0..40).map(|n| format!("{n},{},{}\n", n % 2, n % 3 / 2)).collect();
+    let place = Place::new().with("set.csv", format!("x,a,b\n{rows}"));
+    let evaluate = |options: &[&str]| {
+        let start = ["evaluate", "set.csv", "--labels", "a,b", "--folds", "2", "--members", "2"];
+        let (status, _, error) = place.run(&[&start[..], options].concat());
+        (status, error)
+    };
+    assert_eq!(
+        evaluate(&["-m", "ecc-nb,br-nb", "--cost", "1"]),
+        (
+            2,
+            "error: --cost makes no difference to ecc-nb, br-nb\n  \
+             help: leave it out; --help says which methods it is for\n"
+                .into()
+        )
+    );
+    assert_eq!(evaluate(&["-m", "ecc-nb,br-svm", "--cost", "1"]), (0, String::new()));
+    // What scripts give to every method of a comparison.
+    let note = "note: --decay makes no difference to ecc-nb\n";
+    assert_eq!(evaluate(&["-m", "ecc-nb", "--decay", "3"]), (0, note.into()));
+}
+
+#[test]
+fn labels_that_become_inputs_are_told() {
+    let place = Place::new().with("songs.arff", SONGS);
+    for options in [["--labels", "sad"], ["--labels-last", "1"]] {
+        let convert = [&["convert", "songs.arff", "out.parquet"], &options[..]].concat();
+        let (status, _, error) = place.run(&convert);
+        let note = "note: of the labels that the data set itself names, 1 became inputs (first: \"calm\")\n";
+        assert_eq!((status, error.as_str()), (0, note));
+    }
+    let (_, _, error) = place.run(&["convert", "songs.arff", "x.csv", "--labels", "sad,calm"]);
+    assert_eq!(error, "");
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_answered_with_the_nearest_one() {
+    let place = Place::new().with("sets/yeast.arff.gz", "");
+    let told = |path: &str| place.run(&["describe", path]).2;
+    assert!(told("sets/yeast.arff").ends_with("\n  help: did you mean sets/yeast.arff.gz?\n"));
+    assert!(told("data/yeast.arff").ends_with("\n  help: there is no directory data\n"));
+    assert!(!told("sets/emotions.arff").contains("help"));
+    let (_, _, error) =
+        place.with("x.csv", "tag_a,tag_b\n1,0\n").run(&["describe", "x.csv", "--labels", "tags_*"]);
+    assert_eq!(
+        error,
+        "error: x.csv: no label like \"tags_*\" among the 2 columns. Did you mean \"tag_a\"?\n"
+    );
+}
+
+#[test]
+fn more_labels_than_there_are_and_no_rows_at_all() {
+    let place = Place::new().with("songs.arff", SONGS).with("old.csv", "old");
+    let (status, _, error) = place.run(&["convert", "songs.arff", "x.csv", "--top-labels", "9"]);
+    let note = "note: --top-labels 9 keeps all, for there are 2 labels\n";
+    assert_eq!((status, error.as_str()), (0, note));
+    let (status, _, error) = place.run(&["generate", "network", "--rows", "0", "-o", "old.csv"]);
+    assert_eq!((status, error.as_str()), (2, "error: rows is 0, but must be at least 1\n"));
+    assert_eq!(fs::read(place.path("old.csv")).unwrap(), b"old");
+}
+
+#[test]
+fn a_generated_file_says_which_command_makes_it_again() {
+    let spheres = ["hyperspheres", "--rows", "20", "--min-radius", "0.3", "--points", "equal"];
+    for what in [&["network", "--rows", "9", "--seed", "7"], &spheres[..]] {
+        let place = Place::new();
+        place.ok(&[&["generate"], what, &["-o", "a.arff"]].concat());
+        let text = fs::read_to_string(place.path("a.arff")).unwrap();
+        let made = text.lines().find_map(|line| line.strip_prefix("% made by ")).unwrap();
+        let words = made.split(" (").next().unwrap().split(' ');
+        let again: Vec<&str> = words.skip(2).chain(["-o", "b/a.arff"]).collect();
+        fs::create_dir_all(place.path("b")).unwrap();
+        place.ok(&again);
+        assert_eq!(text, fs::read_to_string(place.path("b/a.arff")).unwrap());
+    }
+}
+
 /// The relative links and paths of the documents lead somewhere.
 #[test]
 fn documents_link_to_what_exists() {
@@ -291,6 +434,9 @@ fn documents_link_to_what_exists() {
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
+        "docs/tour.md",
+        "docs/data.md",
+        "docs/study.md",
         "docs/formats.md",
         "docs/conventions.md",
         "docs/reproduce.md",

@@ -112,8 +112,43 @@ fn gaps_are_refused_with_both_remedies() {
         (&dropped["criteria"][0]["n"], &dropped["criteria"][1]["n"]),
         (&4.into(), &5.into())
     );
+    let page = place.ok(&["compare", "r.csv", "--gaps", "drop-sets", "-o", "r.md"]);
+    assert!(page.starts_with("3 methods on 4 to 5 of 5 data sets, by 2 criteria"), "{page}");
+    let report = fs::read_to_string(place.path("r.md")).unwrap();
+    assert!(report.starts_with("# r: 3 methods on 4 to 5 of 5 data sets\n"), "{report}");
     let worst = place.json(&["compare", "r.csv", "--gaps", "worst-rank", "--json"]);
     assert_eq!(worst["criteria"][0]["mean_ranks"]["third"], 2.9);
+}
+
+#[test]
+fn printed_losses_without_a_partner_are_the_wrong_table() {
+    let place = place().with("results_knn.csv", "dataset,proposed,ga\nyeast,0.1,0.2\n");
+    let compare = ["compare", "r.csv", "-o", "r.html", "--compare-paper", "results_knn.csv"];
+    let (status, out, error) = place.run(&compare);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(
+        error.starts_with(
+            "error: results_knn prints none of these losses: it has proposed, ga on yeast; here are \
+             first, second, third on a, b, c and 2 more\n  help: "
+        ),
+        "{error}"
+    );
+    assert_eq!(place.files(), ["r.csv", "results_knn.csv"]);
+}
+
+#[test]
+fn a_report_of_one_file_has_no_section_without_content() {
+    // Two folds, so that there would be figures of folds.
+    let twice: String = RESULTS
+        .lines()
+        .skip(1)
+        .flat_map(|line| [format!("0,{line}\n"), format!("1,{line}\n")])
+        .collect();
+    let place = Place::new().with("r.csv", format!("fold,dataset,method,criterion,loss\n{twice}"));
+    place.ok(&["compare", "r.csv", "-o", "r.md"]);
+    assert!(!fs::read_to_string(place.path("r.md")).unwrap().contains("## Folds"));
+    place.ok(&["compare", "r.csv", "-o", "all"]);
+    assert!(fs::read_to_string(place.path("all/report.md")).unwrap().contains("## Folds"));
 }
 
 #[test]

@@ -226,6 +226,7 @@ fn trees_are_trained_for_an_order_and_can_be_read() {
     let train = ["train", "train.csv", "--labels", "calm,sad,wild", "-m", "ecc-j48", "-o", "t"];
     place.ok(&[&train[..], &["--sample", "1", "--unpruned", "--select", "none"]].concat());
     let page = place.ok(&["show", "t", "--tree", "wild", "--member", "2"]);
+    assert!(page.starts_with("The tree of member 2 for \"wild\", in the units of"), "{page}");
     // Thresholds are values of the training file, where this column has two decimals.
     let rest = page.split("loud <= ").nth(1).unwrap();
     let hundredths = 100.0 * rest.split([':', '\n']).next().unwrap().parse::<f64>().unwrap();
@@ -245,7 +246,7 @@ fn trees_are_trained_for_an_order_and_can_be_read() {
     }
     let train = ["train", "train.csv", "--labels", "calm,sad", "-m", "br-j48", "-o", "no"];
     place.refused(&[&train[..], &["--confidence", "0.6"]].concat(), 2, &["confidence is 0.6"]);
-    place.refused(&[&train[..], &["--min-leaf", "0"]].concat(), 2, &["min_leaf is 0"]);
+    place.refused(&[&train[..], &["--min-leaf", "0"]].concat(), 2, &["min-leaf is 0"]);
 }
 
 #[test]
@@ -618,8 +619,8 @@ fn predictions_can_be_rederived() {
     };
     let explain = |ending: &str, method: &str, likelihood: &str, select: &str| {
         let (train, new) = (format!("train.{ending}"), format!("new.{ending}"));
-        let lenders = if method == "oocc-nb" { "3" } else { "1" };
-        place.ok(&[
+        let lenders: &[&str] = if method == "oocc-nb" { &["--lenders", "3"] } else { &[] };
+        let train = [
             "train",
             &train,
             "--labels",
@@ -632,11 +633,10 @@ fn predictions_can_be_rederived() {
             likelihood,
             "--select",
             select,
-            "--lenders",
-            lenders,
             "-o",
             "m",
-        ]);
+        ];
+        place.ok(&[&train[..], lenders].concat());
         fs::write(place.path("model.json"), place.ok(&["show", "m", "--json"])).unwrap();
         place.ok(&["predict", "m", &new, "-o", "p.csv", "--explain", "why.jsonl"]);
     };

@@ -407,8 +407,22 @@ fn the_smoke_protocol_runs_on_the_data_that_comes_with_it() {
 }
 
 #[test]
+fn a_protocol_behind_only_is_told_to_go_before_it() {
+    let (status, _, error) = study().run(&["study", "run", "--only", "set=one", "p.toml"]);
+    assert!(status == 2 && error.contains("PROTOCOL goes before --only"), "{error}");
+}
+
+#[test]
 fn a_study_is_reported_once_it_is_whole() {
     let place = study();
+    let (status, _, error) = place.run(&["study", "report", "p.toml"]);
+    assert_eq!(
+        (status, error.as_str()),
+        (
+            2,
+            "error: p.db: no results yet\n  help: study run with the same PROTOCOL computes them\n"
+        )
+    );
     place.ok(&["study", "run", "p.toml", "--only", "method=dynamic-nb,br-nb", "fold=0,1,2,3"]);
     place.ok(&["study", "run", "p.toml", "--only", "method=small", "set=one"]);
     let (status, out, error) = place.run(&["study", "report", "p.toml", "-o", "page.html"]);

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::data::{Dataset, Description, ReadOptions, Shapes, Table, Threshold, nearest, read};
-use crate::error::{Error, Result};
+use crate::data::{Dataset, Description, ReadOptions, Shapes, Table, Threshold, read};
+use crate::error::{Error, Result, nearest};
 use crate::prepare::{BagReduction, MedoidStart, Recipe};
 use crate::seed::Seed;
 

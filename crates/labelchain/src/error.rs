@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What every fallible function of this library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -44,7 +44,7 @@ pub enum Error {
     },
 
     /// A label, tag column or group column that the data does not have.
-    #[error("{}: {role} {name:?} is not one of the {n_columns} columns{}", path.display(), did_you_mean(nearest))]
+    #[error("{}: no {role} {name:?} among the {n_columns} columns{}", path.display(), did_you_mean(nearest))]
     UnknownColumn {
         /// The file that lacks it.
         path: PathBuf,
@@ -285,6 +285,12 @@ impl Error {
     /// What to do about it, where this library knows.
     pub fn help(&self) -> Option<String> {
         match self {
+            // Said by the system, not by a server.
+            Error::Io { path, source }
+                if source.kind() == io::ErrorKind::NotFound && source.raw_os_error().is_some() =>
+            {
+                near(path)
+            }
             Error::Content(content) => content.help.clone(),
             Error::UnknownFormat { .. } => Some(
                 "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2".into(),
@@ -329,6 +335,37 @@ impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
         Error::Io { path: path.into(), source }
     }
+}
+
+/// What a path that leads nowhere may have meant.
+fn near(path: &Path) -> Option<String> {
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let Ok(files) = directory.read_dir() else {
+        return Some(format!("there is no directory {}", directory.display()));
+    };
+    let names: Vec<String> =
+        files.flatten().filter_map(|file| file.file_name().into_string().ok()).collect();
+    let name = nearest(path.file_name()?.to_str()?, &names)?;
+    Some(format!("did you mean {}?", path.with_file_name(name).display()))
+}
+
+/// The most similar of `names`, if any is similar enough to be meant.
+pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String> {
+    // Long names and long lists would make the suggestion cost more than the reading.
+    const MOST: usize = 20_000;
+    let near =
+        |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    names
+        .iter()
+        .take(MOST)
+        .filter(|other| other.len() < 100 && name.len() < 100)
+        .map(|other| (near(other), other))
+        .filter(|(distance, _)| *distance <= name.chars().count() / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

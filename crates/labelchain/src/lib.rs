@@ -1,7 +1,26 @@
 //! Classifier chains that choose their label order for each row, without retraining.
 //!
-//! The modules stand in the order in which data meets them: [`data`] reads a file,
-//! [`prepare`] readies its inputs, [`loss`] says how wrong an answer is.
+//! Train once; every row is then labelled in an order of its own:
+//!
+//! ```
+//! use labelchain::data::LabelNetwork;
+//! use labelchain::experiment::Settings;
+//! use labelchain::seed::Seed;
+//! use labelchain::trained::Trained;
+//!
+//! let data = LabelNetwork { n_rows: 100, ..LabelNetwork::default() };
+//! let data = data.generate("network", Seed::new(1))?;
+//! let model = Trained::fit(&data, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
+//! let first = &model.trace(&data.select(&[0]))?[0];
+//! assert_eq!(first.len(), 20, "members");
+//! assert!(first.iter().any(|member| member.order != first[0].order));
+//! # Ok::<(), labelchain::error::Error>(())
+//! ```
+//!
+//! The modules follow the data: [`data`] reads a file, [`prepare`] readies its inputs, a [`model`] is
+//! fitted, a [`chain`] walks it in an order that [`ordering`] chooses, an [`ensemble`] votes, and
+//! [`loss`] says how wrong the vote is. [`experiment`] does all of this for methods by name,
+//! [`trained`] keeps the outcome, [`stats`] and [`report`] compare methods.
 //!
 //! ```
 //! use labelchain::data::{Description, ReadOptions, parse};

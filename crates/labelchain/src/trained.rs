@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{
     Attribute, AttributeKind, Bags, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
-    Table, nearest,
+    Table,
 };
 use crate::ensemble::{BaseModel, Ensemble, Member};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::experiment::{Method, Settings, Step, fit};
 use crate::learner::{Block, Trace};
 use crate::model::{ChainModel as _, Evidence as _, Svm};
@@ -18,6 +18,26 @@ use crate::prepare::{BagReduction, BagTransform, Prepared, Standardizer};
 use crate::seed::Seed;
 
 /// Everything needed to label rows of the same columns.
+///
+/// ```
+/// use labelchain::data::{ReadOptions, parse};
+/// use labelchain::experiment::Settings;
+/// use labelchain::trained::Trained;
+///
+/// let rows: String = (0..40).map(|n| format!("{n},{},{}\n", n / 20, n % 2)).collect();
+/// let text = format!("@relation 'r: -C -2'\n@attribute x numeric\n@attribute late {{0,1}}\n\
+///                     @attribute odd {{0,1}}\n@data\n{rows}");
+/// let data = parse("r.arff".as_ref(), text.as_bytes(), &ReadOptions::default())?.into_rows()?;
+/// let model = Trained::fit(&data, "ecc-nb".parse()?, &Settings::default(), 1, &|_| ())?;
+///
+/// // Columns are found by name, and labels may be absent.
+/// let (new, _) = model.align(&data.select(&[2, 38]).unlabelled(), "new.csv".as_ref())?;
+/// let answers = model.predict(&new)?;
+/// let late = data.label("late")?;
+/// assert!(!answers.labels.get(0, late) && answers.labels.get(1, late));
+/// assert_eq!(answers.votes[0], 0.0, "no member says that row 2 is late");
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trained {
     version: String,

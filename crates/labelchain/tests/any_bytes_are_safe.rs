@@ -43,7 +43,7 @@ fn report(text: &[u8]) {
     let Ok(results) = Results::parse("fuzz.csv".as_ref(), text) else { return };
     let recipe = Recipe { gaps: Gaps::WorstRank, ..Recipe::default() };
     let Ok(comparison) = compare(&results, &[], recipe) else { return };
-    let report = Report::of("fuzz", &results, &comparison, None, Vec::new());
+    let report = Report::of("fuzz", &results, &comparison, None, Vec::new()).unwrap();
     for format in [Format::Html, Format::Markdown, Format::Latex, Format::Csv] {
         assert!(!report.text(format, true).is_empty());
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::data::{AttributeKind, Dataset, LabelId, LabelMatrix, ReadOptions, read};
+use labelchain::data::{AttributeKind, Dataset, LabelId, ReadOptions, read};
 use labelchain::learner::Block;
 use labelchain::model::{
     ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes,
@@ -51,15 +51,6 @@ fn papers(set: &str) -> Option<Dataset> {
 fn open(path: &Path) -> Dataset {
     let binarize = path.ends_with("water-quality.arff.gz").then(|| ">0".parse().unwrap());
     read(path, &ReadOptions { binarize, ..ReadOptions::default() }).unwrap().into_rows().unwrap()
-}
-
-/// The same inputs with one label.
-fn only(data: &Dataset, label: &str) -> Dataset {
-    let id = data.label(label).unwrap();
-    let mut labels = LabelMatrix::empty(data.n_rows(), 1);
-    (0..data.n_rows()).for_each(|row| labels.set(row, LabelId(0), data.labels().get(row, id)));
-    let (attributes, features) = (data.attributes().to_vec(), data.features().clone());
-    Dataset::new(data.name(), attributes, features, vec![label.into()], labels).unwrap()
 }
 
 /// The cells of a numeric column: its precision, and those of either class.
@@ -157,7 +148,7 @@ fn compare(
 ) -> Counts {
     let mut counts = Counts::default();
     for (label, theirs) in labels {
-        let one = only(data, label);
+        let one = data.with_labels(&[data.label(label).unwrap()]);
         let columns = Column::all(&one.select(&fitting(data)));
         let supports = supports(&one, likelihood, theirs);
         for (support, &(row, theirs)) in supports.into_iter().zip(theirs) {
@@ -254,7 +245,11 @@ fn kernel_estimates_and_decisions_agree_on_the_papers_sets() {
 /// Every row of every label; no value is too far for a bin.
 fn compare_discretized(data: &Dataset, labels: &Estimates) {
     for (label, theirs) in labels {
-        let supports = supports(&only(data, label), Likelihood::Discretized, theirs);
+        let supports = supports(
+            &data.with_labels(&[data.label(label).unwrap()]),
+            Likelihood::Discretized,
+            theirs,
+        );
         for (support, &(row, theirs)) in supports.into_iter().zip(theirs) {
             let ours = probability(support);
             let agrees = (ours - theirs).abs() < 1e-9 && (support > 0.0) == (theirs > 0.5);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::data::{Dataset, Dense, LabelId, LabelMatrix, Matrix, ReadOptions, read};
+use labelchain::data::{Dataset, Dense, Matrix, ReadOptions, read};
 use labelchain::learner::Block;
 use labelchain::model::j48::{Split, Test};
 use labelchain::model::{BinaryLearner as _, BinaryModel as _, J48, J48Model};
@@ -81,15 +81,6 @@ fn open(set: &str, directory: &Path) -> Option<Dataset> {
     Some(Dataset::new(set, attributes, Matrix::Dense(cells), names, labels).unwrap())
 }
 
-/// The same inputs with one label.
-fn only(data: &Dataset, label: &str) -> Dataset {
-    let id = data.label(label).unwrap();
-    let mut labels = LabelMatrix::empty(data.n_rows(), 1);
-    (0..data.n_rows()).for_each(|row| labels.set(row, LabelId(0), data.labels().get(row, id)));
-    let (attributes, features) = (data.attributes().to_vec(), data.features().clone());
-    Dataset::new(data.name(), attributes, features, vec![label.into()], labels).unwrap()
-}
-
 /// As `Trees.java` writes it.
 fn described(model: &J48Model) -> String {
     enum Part<'a> {
@@ -157,7 +148,7 @@ fn compare(is_chosen: impl Fn(&str) -> bool) -> Counts {
             continue;
         };
         for theirs in of_set {
-            let one = only(&data, &theirs.label);
+            let one = data.with_labels(&[data.label(&theirs.label).unwrap()]);
             let n_fitted = one.n_rows() * 2 / 3;
             let fitting: Vec<usize> = (0..n_fitted).collect();
             let model = settings(&theirs.options).fit_binary(&one.select(&fitting)).unwrap();

@@ -18,6 +18,7 @@ use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain compare results.csv -o report.html")]
 pub(crate) struct Compare {
     /// Losses as CSV or TSV: dataset, method, criterion, loss, and fold if there are any; or dataset
     /// and one column for each method
@@ -107,11 +108,11 @@ impl ComparisonArgs {
             not_over(inputs, out)?;
             let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
             let title = format!(
-                "{name}: {} methods on {} data sets",
+                "{name}: {} methods on {}",
                 comparison.methods.len(),
-                comparison.datasets.len()
+                comparison.sets_in_words()
             );
-            let report = Report::of(&title, results, &comparison, printed.as_ref(), notes);
+            let report = Report::of(&title, results, &comparison, printed.as_ref(), notes)?;
             save_report(&report, results, out)?;
         }
         print(&if self.json { json(&comparison) } else { text(&comparison) })
@@ -235,7 +236,7 @@ fn text(comparison: &Comparison) -> String {
     let mut page = format!(
         "{} on {}, by {}; level of significance {alpha}\n{}\n\n",
         many(comparison.methods.len(), "method", "methods"),
-        many(comparison.datasets.len(), "data set", "data sets"),
+        comparison.sets_in_words(),
         many(comparison.criteria.len(), "criterion", "criteria"),
         match higher.is_empty() {
             true => "All are losses: smaller is better; rank 1 is best.".into(),

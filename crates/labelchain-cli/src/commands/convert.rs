@@ -9,10 +9,14 @@ use labelchain::data::{Format, Table, write};
 use labelchain::error::Result;
 use labelchain::prepare::Recipe;
 
-use crate::args::{BagArgs, DataFile, not_over};
+use crate::args::{BagArgs, DataFile, not_over, notes};
 use crate::messages::{Failure, remark};
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain convert yeast.arff.gz yeast.parquet
+  labelchain convert bags.arff rows.arff --bags medoids --medoids 20")]
 pub(crate) struct Convert {
     #[command(flatten)]
     data: DataFile,
@@ -50,7 +54,7 @@ impl Convert {
         not_over(&[&self.data.path], &self.out)?;
         let format = Format::of(&self.out)?;
         let reading = self.data.read()?;
-        reading.notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
+        notes(&reading.notes);
         let recipe = Recipe {
             sample_rows: self.sample_rows,
             top_labels: self.top_labels,
@@ -59,6 +63,10 @@ impl Convert {
             one_hot: self.one_hot,
             seed: self.seed,
         };
+        let n_labels = reading.table.rows().n_labels();
+        if let Some(n) = self.top_labels.filter(|&n| n > n_labels) {
+            remark(&format!("note: --top-labels {n} keeps all, for there are {n_labels} labels"));
+        }
         let table = recipe.apply(self.with_origin(reading.table, &recipe)?)?;
         if let Table::Rows(data) = &table
             && format == Format::SvmLight

@@ -16,7 +16,10 @@ use crate::messages::{Failure, print, remark};
 use crate::progress::Progress;
 
 #[derive(Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Example:\n  labelchain datasets --check data"
+)]
 pub(crate) struct Datasets {
     #[command(subcommand)]
     action: Option<Action>,
@@ -198,11 +201,19 @@ impl Found {
         match &self.result {
             Ok(None) => "not here".into(),
             Err(error) => format!("cannot be read: {error}"),
-            Ok(Some(figures)) => match &self.differences(figures)[..] {
-                [] => "agrees".into(),
-                differences => format!("differs: {}", differences.join(", ")),
-            },
+            Ok(Some(figures)) => {
+                let made = if self.is_made() { "generated, " } else { "" };
+                match &self.differences(figures)[..] {
+                    [] => format!("{made}agrees"),
+                    differences => format!("{made}differs: {}", differences.join(", ")),
+                }
+            }
         }
+    }
+
+    /// Whether the program made it, whatever the directory has.
+    fn is_made(&self) -> bool {
+        matches!(self.set.source, Source::Made { .. })
     }
 }
 
@@ -233,13 +244,15 @@ fn checked(found: &[Found]) -> String {
     let mut page = line(&rows[0]);
     page += &line(&std::array::from_fn(|at| "-".repeat(widths[at])));
     page.extend(rows[1..].iter().map(line));
-    let n_here = found.iter().filter(|found| matches!(found.result, Ok(Some(_)))).count();
-    let n_agreeing = found.iter().filter(|found| found.verdict() == "agrees").count();
+    let of_files = || found.iter().filter(|found| !found.is_made());
+    let n_here = of_files().filter(|found| matches!(found.result, Ok(Some(_)))).count();
+    let n_agreeing = of_files().filter(|found| found.verdict() == "agrees").count();
+    let n_files = of_files().count();
     let _ = writeln!(
         page,
-        "\n{n_here} of {} sets are here in the paper's form, {n_agreeing} of them with all of its \
-         figures. Ours / the paper's where they differ.",
-        found.len()
+        "\n{n_here} of {n_files} sets are here in the paper's form, {n_agreeing} of them with all of \
+         its figures; {} are generated. Ours / the paper's where they differ.",
+        found.len() - n_files
     );
     page
 }

@@ -15,6 +15,7 @@ use crate::messages::{Failure, print};
 use crate::progress::Progress;
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain demo")]
 pub(crate) struct Demo {
     /// The seed of the generated data and of everything drawn from it
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -11,6 +11,7 @@ use crate::bars::{bar, cut};
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain describe items.csv --labels 'tag_*'")]
 pub(crate) struct Describe {
     #[command(flatten)]
     data: DataFile,

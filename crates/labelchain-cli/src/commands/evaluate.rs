@@ -13,11 +13,15 @@ use labelchain::loss::{Criterion, Losses};
 use labelchain::seed::Seed;
 use serde_json::{Map, Value, json};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, not_over};
+use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, not_over, notes};
 use crate::messages::{Failure, print};
 use crate::progress::Progress;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
+  labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5")]
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
@@ -61,7 +65,9 @@ impl Evaluate {
         self.data.reading.keep_every_row()?;
         self.settings.check(&self.method)?;
         self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
-        let table = self.data.read()?.table;
+        let reading = self.data.read()?;
+        notes(&reading.notes);
+        let table = reading.table;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);
         let folds = match self.stratify {

@@ -16,6 +16,7 @@ use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain explain yeast.labelchain new.csv --row 17")]
 pub(crate) struct Explain {
     #[command(flatten)]
     files: ModelAndRows,

@@ -13,6 +13,9 @@ use crate::args::Threads;
 use crate::messages::Failure;
 
 #[derive(Args)]
+#[command(
+    after_help = "Example:\n  labelchain generate network --rows 100000 --labels 20 -o big.csv"
+)]
 pub(crate) struct Generate {
     #[command(subcommand)]
     what: What,
@@ -155,7 +158,7 @@ impl Out {
         rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
     ) -> Result<()> {
         self.threads.start();
-        let story = format!("made by labelchain {}: {story}", env!("CARGO_PKG_VERSION"));
+        let story = format!("made by labelchain {} generate {story}", env!("CARGO_PKG_VERSION"));
         let rows = |span| {
             let mut rows = rows(span)?;
             rows.remember(&story);
@@ -181,8 +184,7 @@ impl ShapesArgs {
             });
         }
         let drawn = shapes.draw(&stem(&self.out.out), Seed::new(seed))?;
-        let story = format!("{shapes:?}, seed {seed} (after Mldatagen, a reconstruction)");
-        self.out.write(shapes.n_rows, &story, |span| drawn.rows(span))
+        self.out.write(shapes.n_rows, &story(&shapes, seed), |span| drawn.rows(span))
     }
 
     fn shapes(&self, shape: Shape) -> Shapes {
@@ -204,6 +206,28 @@ impl ShapesArgs {
     }
 }
 
+/// Shapes in the words of the command line.
+fn story(shapes: &Shapes, seed: u64) -> String {
+    let Shapes { n_rows, n_labels, n_relevant, n_irrelevant, n_redundant, .. } = shapes;
+    let shape = match shapes.shape {
+        Shape::Cube => "hypercubes",
+        Shape::Ball => "hyperspheres",
+    };
+    let points = match shapes.points {
+        Points::ByRadius => "by-radius",
+        Points::Equal => "equal",
+    };
+    let least = shapes.min_radius.map(|radius| format!(" --min-radius {radius}"));
+    format!(
+        "{shape} --rows {n_rows} --labels {n_labels} --relevant {n_relevant} --irrelevant \
+         {n_irrelevant} --redundant {n_redundant}{} --max-radius {} --points {points} --noise {} \
+         --seed {seed} (after Mldatagen, a reconstruction)",
+        least.unwrap_or_default(),
+        shapes.max_radius,
+        shapes.noise,
+    )
+}
+
 impl NetworkArgs {
     fn write(&self) -> Result<()> {
         let network = LabelNetwork {
@@ -215,7 +239,11 @@ impl NetworkArgs {
             decimals: Some(self.decimals),
         };
         let drawn = network.draw(&stem(&self.out.out), Seed::new(self.seed))?;
-        let story = format!("{network:?}, seed {}", self.seed);
+        let NetworkArgs { rows, features, labels, dependence, noise, decimals, seed, .. } = self;
+        let story = format!(
+            "network --rows {rows} --features {features} --labels {labels} --dependence {dependence} \
+             --noise {noise} --decimals {decimals} --seed {seed}"
+        );
         self.out.write(network.n_rows, &story, |span| drawn.rows(span))
     }
 }

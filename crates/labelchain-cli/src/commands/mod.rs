@@ -1,6 +1,7 @@
 //! One file per command; each is a thin reading of one library call.
 
 mod compare;
+mod completions;
 mod convert;
 mod datasets;
 mod demo;
@@ -8,6 +9,7 @@ mod describe;
 mod evaluate;
 mod explain;
 mod generate;
+mod man;
 mod predict;
 mod score;
 mod show;
@@ -16,6 +18,7 @@ mod study;
 mod train;
 
 pub(crate) use compare::Compare;
+pub(crate) use completions::Completions;
 pub(crate) use convert::Convert;
 pub(crate) use datasets::Datasets;
 pub(crate) use demo::Demo;
@@ -23,6 +26,7 @@ pub(crate) use describe::Describe;
 pub(crate) use evaluate::Evaluate;
 pub(crate) use explain::Explain;
 pub(crate) use generate::Generate;
+pub(crate) use man::Man;
 pub(crate) use predict::Predict;
 pub(crate) use score::Score;
 pub(crate) use show::Show;

@@ -15,6 +15,7 @@ use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain predict yeast.labelchain new.csv -o answers.csv")]
 pub(crate) struct Predict {
     #[command(flatten)]
     files: ModelAndRows,

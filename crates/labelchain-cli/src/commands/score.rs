@@ -13,6 +13,7 @@ use crate::args::ReadingArgs;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain score truth.arff predicted.csv")]
 pub(crate) struct Score {
     /// The data with the true labels
     truth: PathBuf,

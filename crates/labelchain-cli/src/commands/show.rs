@@ -21,6 +21,7 @@ use crate::memory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain show yeast.labelchain")]
 pub(crate) struct Show {
     #[command(flatten)]
     model: ModelFile,
@@ -71,11 +72,17 @@ impl Show {
                 accepted: "one of the model's members, counted from 0; labelchain show lists them",
             });
         }
-        model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
+        let tree = model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
             name: "--tree",
             value: format!("asked of {}", model.method()),
             accepted: "asked of a model with -j48; others have no trees",
-        })
+        })?;
+        Ok(format!(
+            "The tree of member {} for {label:?}, in the units of the training file. In brackets: the\n\
+             weight of the training rows that come to the leaf / of those it is wrong about; rows\n\
+             with a missing cell come to several leaves in part.\n\n{tree}",
+            self.member
+        ))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain split yeast.arff.gz --stratify iterative -o folds")]
 pub(crate) struct Split {
     #[command(flatten)]
     data: DataFile,
@@ -92,14 +93,14 @@ impl Split {
         };
         if !(train > 0.0 && train < 1.0) {
             let accepted = "above 0 and below 1, so that both parts have rows";
-            return Err(Error::Setting { name: "holdout", value: train.to_string(), accepted });
+            return Err(Error::Setting { name: "--holdout", value: train.to_string(), accepted });
         }
         let shares = [train, 1.0 - train];
         let parts = match (balance, &groups) {
             (Some(balance), _) => stratify(labels, &shares, balance, groups.as_deref(), seed)?,
             (None, Some(_)) => {
                 return Err(Error::Setting {
-                    name: "groups",
+                    name: "--groups",
                     value: "given for a plain hold-out".into(),
                     accepted: "used with --stratify iterative, or with folds",
                 });

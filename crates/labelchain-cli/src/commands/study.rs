@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use indicatif::HumanDuration;
 use labelchain::data::save;
-use labelchain::error::Result;
+use labelchain::error::{Error, Result};
 use labelchain::experiment::StrategyName;
 use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
 use serde_json::{Map, Value, json};
@@ -21,6 +21,10 @@ use crate::messages::{Failure, print, remark};
 use crate::progress::Progress;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain study run paper.toml
+  labelchain study report paper.toml -o report")]
 pub(crate) struct Study {
     #[command(subcommand)]
     command: StudyCommand,
@@ -30,11 +34,11 @@ pub(crate) struct Study {
 enum StudyCommand {
     /// Compute what is left of a study; cells that are done are kept
     Run(Run),
-    /// What is done, running, failed or missing
+    /// Show what is done, running, failed or missing
     Status(ShowStatus),
-    /// The methods compared: ranks, tests, tables, figures
+    /// Compare the methods: ranks, tests, tables, figures
     Report(Report),
-    /// The losses as a table, for `labelchain compare` and other tools
+    /// Write the losses as a table, for labelchain compare and other tools
     Export(Export),
     /// Make one file of results from several
     Merge(Merge),
@@ -88,7 +92,7 @@ struct Run {
     jobs: Option<NonZero<usize>>,
 
     /// Only these: set=yeast,flags method=ecc-nb fold=0,1
-    #[arg(long, value_name = "WHAT", num_args = 1..)]
+    #[arg(long, value_name = "WHAT", num_args = 1.., value_parser = which)]
     only: Vec<String>,
 
     /// One part of several, for machines that share the work: 3/10 is the third of ten
@@ -98,6 +102,17 @@ struct Run {
     /// Refuse to use more memory than this for a data set [default: three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
+}
+
+/// Without this, `--only set=yeast p.toml` would take the protocol for another of them.
+fn which(text: &str) -> Result<String, String> {
+    match text.contains('=') {
+        true => Ok(text.into()),
+        false => {
+            Err("expected set=NAMES, method=NAMES or fold=NUMBERS; PROTOCOL goes before --only"
+                .into())
+        }
+    }
 }
 
 /// Set by Ctrl-C, and by a cluster whose time is up.
@@ -337,6 +352,13 @@ impl Report {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.protocol()?;
         let database = self.files.results();
+        if !database.exists() {
+            return Err(Failure::Library(Error::Results {
+                path: database,
+                problem: "no results yet".into(),
+                remedy: "study run with the same PROTOCOL computes them",
+            }));
+        }
         let results = study::finished_results(&protocol, &database)?;
         let status = study::status(&protocol, &database)?;
         if let Some(incomplete) = incomplete(&protocol, &status) {

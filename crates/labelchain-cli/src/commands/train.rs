@@ -14,6 +14,9 @@ use crate::messages::{Failure, remark};
 use crate::progress::Progress;
 
 #[derive(Args)]
+#[command(
+    after_help = "Example:\n  labelchain train yeast.arff.gz -m dynamic-nb -o yeast.labelchain"
+)]
 pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,

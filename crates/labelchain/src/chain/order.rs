@@ -10,6 +10,16 @@ use crate::error::{Error, Result};
 use crate::seed::Seed;
 
 /// A permutation of the labels, by construction: `π(1)` is decided first.
+///
+/// ```
+/// use labelchain::chain::Order;
+/// use labelchain::data::LabelId;
+///
+/// let order = Order::new([2, 0, 1].map(LabelId).into(), 3)?;
+/// assert_eq!(order.iter().next(), Some(LabelId(2)));
+/// assert!(Order::new([0, 0, 1].map(LabelId).into(), 3).is_err(), "label 2 is missing");
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<LabelId>")]
 pub struct Order(Vec<LabelId>);

@@ -1,14 +1,14 @@
 //! Which columns are labels: names, positions, Mulan's XML, MEKA's `-C`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use quick_xml::events::{BytesStart, Event};
 
+use super::Note;
 use super::file;
-use super::{Note, nearest};
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Result, nearest};
 
 /// How the user says which columns are labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,6 +56,10 @@ impl Columns<'_> {
     /// Finds the label columns. [`LabelChoice::Tags`] names none: its labels are inside one cell.
     pub(crate) fn labels(&self, choice: &LabelChoice) -> Result<LabelColumns> {
         let found = |positions| LabelColumns { positions, notes: vec![], suspicion: None };
+        let chosen = |positions: Vec<usize>| {
+            let notes = self.left_out(&positions).into_iter().collect();
+            LabelColumns { positions, notes, suspicion: None }
+        };
         let n = self.names.len();
         let counted = |count: usize, name, positions: fn(usize, usize) -> Vec<usize>| {
             if count == 0 || count > n {
@@ -65,17 +69,17 @@ impl Columns<'_> {
             Ok(positions(count, n))
         };
         match choice {
-            LabelChoice::Named(names) => self.named(names).map(found),
+            LabelChoice::Named(names) => self.named(names).map(chosen),
             LabelChoice::Present(names) => {
                 let by_name = self.by_name();
                 let there = names.iter().filter_map(|name| by_name.get(name.as_str()).copied());
                 Ok(found(there.collect()))
             }
             LabelChoice::First(count) => {
-                counted(*count, "labels-first", |count, _| (0..count).collect()).map(found)
+                counted(*count, "labels-first", |count, _| (0..count).collect()).map(chosen)
             }
             LabelChoice::Last(count) => {
-                counted(*count, "labels-last", |count, n| (n - count..n).collect()).map(found)
+                counted(*count, "labels-last", |count, n| (n - count..n).collect()).map(chosen)
             }
             LabelChoice::Xml(xml) => self.listed(&LabelList::read(xml)?, xml),
             LabelChoice::Tags { .. } => Ok(found(vec![])),
@@ -110,6 +114,21 @@ impl Columns<'_> {
         }
     }
 
+    /// Labels by the file itself that the user did not choose: they would give the others away.
+    fn left_out(&self, chosen: &[usize]) -> Option<Note> {
+        let usual = self.labels(&LabelChoice::Detect).ok()?.positions;
+        let chosen: HashSet<&usize> = chosen.iter().collect();
+        let left: Vec<&usize> = usual.iter().filter(|at| !chosen.contains(at)).collect();
+        let first = &self.names[**left.first()?];
+        let n = left.len();
+        Some(Note {
+            code: "labels-as-inputs",
+            text: format!(
+                "of the labels that the data set itself names, {n} became inputs (first: {first:?})"
+            ),
+        })
+    }
+
     fn named(&self, wanted: &[String]) -> Result<Vec<usize>> {
         let by_name = self.by_name();
         let mut positions = Vec::new();
@@ -121,7 +140,7 @@ impl Columns<'_> {
             let before = positions.len();
             positions.extend((0..self.names.len()).filter(|&at| matches(name, &self.names[at])));
             if positions.len() == before {
-                let role = if name.contains('*') { "any label like" } else { "label" };
+                let role = if name.contains('*') { "label like" } else { "label" };
                 return Err(self.unknown(role, name));
             }
         }

@@ -170,11 +170,16 @@ impl Dataset {
         Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
     }
 
-    /// The same rows with other labels; they must fit.
-    pub fn with_labels(&self, names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
-        Error::unless_same("columns of the label table", names.len(), labels.n_labels())?;
-        Error::unless_same("rows of the label table", self.n_rows(), labels.n_rows())?;
-        Ok(Dataset { label_names: names, labels, ..self.clone() })
+    /// The same rows with some of the labels, in that order.
+    pub fn with_labels(&self, kept: &[LabelId]) -> Dataset {
+        let mut labels = LabelMatrix::empty(self.n_rows(), kept.len());
+        for row in 0..self.n_rows() {
+            for (at, &label) in kept.iter().enumerate() {
+                labels.set(row, LabelId(at), self.labels.get(row, label));
+            }
+        }
+        let label_names = kept.iter().map(|label| self.label_names[label.0].clone()).collect();
+        Dataset { label_names, labels, ..self.clone() }
     }
 
     /// What was done to the data before it became this, one sentence a step. Writers put it at the
@@ -192,20 +197,4 @@ impl Dataset {
     pub fn n_bytes(&self) -> usize {
         self.features.n_bytes() + self.labels.n_bytes()
     }
-}
-
-/// The most similar of `names`, if any is similar enough to be meant.
-pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String> {
-    // Long names and long lists would make the suggestion cost more than the reading.
-    const MOST: usize = 20_000;
-    let near =
-        |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
-    names
-        .iter()
-        .take(MOST)
-        .filter(|other| other.len() < 100 && name.len() < 100)
-        .map(|other| (near(other), other))
-        .filter(|(distance, _)| *distance <= name.chars().count() / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, other)| other)
 }

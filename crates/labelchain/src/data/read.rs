@@ -25,6 +25,16 @@ use crate::error::{Error, Result};
 /// | `dedupe` | false | numbers repeated column names instead of refusing them |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
+///
+/// ```
+/// use labelchain::data::{LabelChoice, ReadOptions, parse};
+///
+/// let options = ReadOptions { labels: LabelChoice::Last(2), ..ReadOptions::default() };
+/// let text = "tempo,calm,sad\n72,1,1\n128,0,0\n";
+/// let songs = parse("songs.csv".as_ref(), text.as_bytes(), &options)?.into_rows()?;
+/// assert_eq!(songs.label_names(), ["calm", "sad"]);
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Which columns are labels.

@@ -149,7 +149,7 @@ fn shuffled(n: usize, seed: Seed) -> Vec<usize> {
 pub(super) fn check_n_folds(n_folds: usize) -> Result<()> {
     match n_folds {
         0 | 1 => Err(Error::Setting {
-            name: "number of folds",
+            name: "folds",
             value: n_folds.to_string(),
             accepted: "at least 2",
         }),
@@ -182,7 +182,7 @@ pub(super) fn check_listable(n_rows: usize) -> Result<()> {
     }
 }
 
-pub(super) fn check_share(name: &'static str, share: f64) -> Result<()> {
+pub(crate) fn check_share(name: &'static str, share: f64) -> Result<()> {
     // Written so that NaN is refused too.
     match share > 0.0 && share <= 1.0 {
         true => Ok(()),
@@ -349,7 +349,7 @@ mod tests {
     fn what_cannot_be_cut_is_said() {
         let seed = Seed::new(1);
         let message = |result: Result<Folds>| result.unwrap_err().to_string();
-        assert_eq!(message(folds(9, 1, seed)), "number of folds is 1, but must be at least 2");
+        assert_eq!(message(folds(9, 1, seed)), "folds is 1, but must be at least 2");
         assert_eq!(
             message(folds(3, 4, seed)),
             "cutting into 4 folds needs at least 4 rows; 3 given"

@@ -593,8 +593,8 @@ mod tests {
             message(&[0.9, 0.1], None),
             "a share of a fold of 0.1 needs at least 10 rows; 3 given"
         );
-        assert_eq!(message(&[1.0], None), "number of folds is 1, but must be at least 2");
-        assert_eq!(message(&[], None), "number of folds is 0, but must be at least 2");
+        assert_eq!(message(&[1.0], None), "folds is 1, but must be at least 2");
+        assert_eq!(message(&[], None), "folds is 0, but must be at least 2");
         assert_eq!(
             message(&[0.5, 0.4], None),
             "sum of the shares is 0.9, but must be 1, so that every row has a fold"

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::data::split::{Holdout, holdout, subsample};
+use crate::data::split::{Holdout, check_share, holdout, subsample};
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
@@ -91,6 +91,7 @@ impl Sampling {
     }
 
     fn cut(&self, n_drawn: usize, n_rows: usize, seed: Seed) -> Result<Holdout> {
+        check_share("fit-share", self.fit_share)?;
         holdout(n_drawn, self.fit_share, seed).map_err(|error| self.too_few(error, n_rows))
     }
 

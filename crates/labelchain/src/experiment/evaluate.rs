@@ -35,6 +35,22 @@ impl Evaluation {
 
 /// Cross-validates methods on the same folds, rows, splits and feature selections.
 /// `progress` is told after each step of something long.
+///
+/// ```
+/// use labelchain::data::{LabelNetwork, split::folds};
+/// use labelchain::experiment::{Settings, evaluate};
+/// use labelchain::loss::Criterion;
+/// use labelchain::seed::Seed;
+///
+/// let seed = Seed::new(1);
+/// let data = LabelNetwork { n_rows: 200, ..LabelNetwork::default() }.generate("network", seed)?;
+/// let methods = ["ecc-nb".parse()?, "br-nb".parse()?];
+/// let cut = folds(data.n_rows(), 5, seed)?;
+/// let evaluations = evaluate(&data, &methods, &Settings::default(), &cut, seed, &|_| ())?;
+/// let zero_one = |at: usize| evaluations[at].losses().get(Criterion::ZeroOne);
+/// assert!(zero_one(0) < zero_one(1), "these labels depend on each other, so a chain pays");
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
 pub fn evaluate(
     data: &Dataset,
     methods: &[Method],

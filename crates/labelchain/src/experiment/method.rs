@@ -21,6 +21,36 @@ pub struct Method {
     pub base: BaseName,
 }
 
+impl Method {
+    /// Whether a setting, by its name on the command line, can change what this method does.
+    ///
+    /// ```
+    /// use labelchain::experiment::Method;
+    ///
+    /// let method: Method = "ecc-nb".parse()?;
+    /// assert!(method.heeds("members") && method.heeds("likelihood"));
+    /// assert!(!method.heeds("cost"), "of support vector machines");
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn heeds(self, setting: &str) -> bool {
+        let (by, of) = (|strategy| self.strategy == strategy, |base| self.base == base);
+        match setting {
+            "decay" => by(StrategyName::Dynamic),
+            "order" => by(StrategyName::Ecc),
+            "orders" | "lenders" => by(StrategyName::Oocc),
+            "diversity" => by(StrategyName::Ga),
+            "candidates" | "population" | "generations" | "crossover" | "mutation" => {
+                by(StrategyName::Ga) || by(StrategyName::GaBr)
+            }
+            "likelihood" => of(BaseName::Nb),
+            "neighbours" | "metric" | "ties" => of(BaseName::Knn),
+            "confidence" | "min-leaf" | "unpruned" | "binary-splits" => of(BaseName::J48),
+            "kernel" | "cost" | "gamma" => of(BaseName::Svm),
+            _ => true,
+        }
+    }
+}
+
 /// Who chooses the orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum StrategyName {

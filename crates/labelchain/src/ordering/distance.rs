@@ -123,7 +123,7 @@ impl FromStr for OrderDistance {
     fn from_str(text: &str) -> Result<OrderDistance> {
         let found = OrderDistance::ALL.into_iter().find(|distance| distance.key() == text);
         found.ok_or_else(|| Error::Setting {
-            name: "distance of orders",
+            name: "diversity",
             value: text.into(),
             accepted: "precedence, adjacency, positional, hamming, cayley or ulam",
         })

@@ -33,7 +33,7 @@ impl Oocc {
         scores: Vec<f64>,
         n_neighbours: usize,
     ) -> Result<Oocc> {
-        for (name, value) in [("orders", orders.len()), ("order neighbours", n_neighbours)] {
+        for (name, value) in [("orders", orders.len()), ("lenders", n_neighbours)] {
             if value == 0 {
                 return Err(Error::Setting { name, value: "0".into(), accepted: "at least 1" });
             }

@@ -6,7 +6,7 @@ use std::fmt;
 use super::bags::BagReduction;
 use super::medoids::MedoidStart;
 use super::one_hot;
-use crate::data::{Dataset, Dense, LabelId, LabelMatrix, Matrix, Sparse, Table};
+use crate::data::{Dataset, Dense, LabelId, Matrix, Sparse, Table};
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 
@@ -124,19 +124,12 @@ fn top_labels(data: Dataset, n: usize) -> Result<Dataset> {
         return Ok(data);
     }
     let counts = data.labels().counts();
-    let mut kept: Vec<usize> = (0..data.n_labels()).collect();
-    kept.sort_by_key(|&label| std::cmp::Reverse(counts[label]));
+    let mut kept: Vec<LabelId> = data.labels().ids().collect();
+    kept.sort_by_key(|label| std::cmp::Reverse(counts[label.0]));
     kept.truncate(n);
     kept.sort_unstable();
-    let mut labels = LabelMatrix::empty(data.n_rows(), n);
-    for row in 0..data.n_rows() {
-        for (at, &label) in kept.iter().enumerate() {
-            labels.set(row, LabelId(at), data.labels().get(row, LabelId(label)));
-        }
-    }
-    let names = kept.iter().map(|&label| data.label_names()[label].clone()).collect();
     let story = format!("the {n} most frequent of {} labels", data.n_labels());
-    Ok(remembering(data.with_labels(names, labels)?, &story))
+    Ok(remembering(data.with_labels(&kept), &story))
 }
 
 fn frequent(data: Dataset, n: usize) -> Result<Dataset> {

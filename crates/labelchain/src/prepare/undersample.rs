@@ -23,7 +23,7 @@ impl Undersampling {
     pub fn new(max_imbalance: Option<f64>) -> Result<Undersampling> {
         match max_imbalance {
             Some(max) if max < 1.0 || max.is_nan() => Err(Error::Setting {
-                name: "max_imbalance",
+                name: "max-imbalance",
                 value: max.to_string(),
                 accepted: "at least 1",
             }),
@@ -123,7 +123,7 @@ mod tests {
     fn a_maximum_below_one_is_refused() {
         for max in [0.5, -1.0, f64::NAN] {
             let error = Undersampling::new(Some(max)).unwrap_err().to_string();
-            assert_eq!(error, format!("max_imbalance is {max}, but must be at least 1"));
+            assert_eq!(error, format!("max-imbalance is {max}, but must be at least 1"));
         }
         assert!(Undersampling::new(Some(f64::INFINITY)).is_ok());
     }

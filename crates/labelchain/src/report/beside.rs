@@ -5,7 +5,7 @@ use std::path::Path;
 use super::sheet::{Cell, Line, Sheet};
 use super::title;
 use crate::data::stem;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::Results;
 use crate::stats::Comparison;
 
@@ -60,6 +60,15 @@ fn alike(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
+/// The first names, and how many more there are.
+fn in_few_words(names: &[String]) -> String {
+    const FEW: usize = 3;
+    match names.len().saturating_sub(FEW) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..FEW].join(", ")),
+    }
+}
+
 /// Losses that belong together.
 pub(super) struct Beside {
     /// Criteria that both have.
@@ -85,7 +94,8 @@ impl Both {
 }
 
 impl Beside {
-    pub(super) fn of(comparison: &Comparison, printed: &Printed) -> Beside {
+    /// Refuses a table in which none of our losses has a partner: it is the wrong one.
+    pub(super) fn of(comparison: &Comparison, printed: &Printed) -> Result<Beside> {
         let known: Vec<(usize, usize)> = (0..comparison.methods.len())
             .filter_map(|ours| Some((ours, printed.method(&comparison.methods[ours])?)))
             .collect();
@@ -112,7 +122,21 @@ impl Beside {
                 }
             }
         }
-        Beside { criteria, methods: known.into_iter().map(|(ours, _)| ours).collect(), cells }
+        if cells.is_empty() {
+            return Err(Error::Comparison {
+                problem: format!(
+                    "{} prints none of these losses: it has {} on {}; here are {} on {}",
+                    printed.name,
+                    printed.results.methods().join(", "),
+                    in_few_words(printed.results.datasets()),
+                    comparison.methods.join(", "),
+                    in_few_words(&comparison.datasets)
+                ),
+                remedy: "results_nb prints methods with -nb, results_knn those with -knn, results_base \
+                         ga and ga-br; methods and data sets go by the same names in both",
+            });
+        }
+        Ok(Beside { criteria, methods: known.into_iter().map(|(ours, _)| ours).collect(), cells })
     }
 
     /// The losses by one criterion and method.

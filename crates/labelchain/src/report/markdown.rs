@@ -11,7 +11,9 @@ pub(super) fn document(report: &Report, has_figures: bool) -> String {
     for note in &report.notes {
         let _ = writeln!(page, "> {}\n", escaped(note));
     }
-    for section in &report.sections {
+    // Without its figures, a section of nothing else is only a heading.
+    let is_shown = |section: &&Section| has_figures || !section.sheets.is_empty();
+    for section in report.sections.iter().filter(is_shown) {
         page += &part(section, has_figures);
     }
     page += "## How it was computed\n\n";

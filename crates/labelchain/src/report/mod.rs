@@ -26,6 +26,20 @@ use crate::stats::{Comparison, Gaps, Recipe, Table, Zeros};
 
 /// Compares the methods of some results by every criterion. All are losses, but for those named in
 /// `higher_is_better`.
+///
+/// ```
+/// use labelchain::experiment::Results;
+/// use labelchain::report::{Format, Report, compare};
+/// use labelchain::stats::Recipe;
+///
+/// let text = "dataset,ecc,br\nyeast,0.2,0.3\nflags,0.3,0.4\nscene,0.1,0.2\n";
+/// let results = Results::parse("losses.csv".as_ref(), text.as_bytes())?;
+/// let comparison = compare(&results, &[], Recipe::default())?;
+/// assert_eq!(comparison.criteria[0].mean_ranks, [1.0, 2.0]);
+/// let report = Report::of("Two methods", &results, &comparison, None, vec![])?;
+/// assert!(report.text(Format::Markdown, false).starts_with("# Two methods\n"));
+/// # Ok::<(), labelchain::error::Error>(())
+/// ```
 pub fn compare(
     results: &Results,
     higher_is_better: &[String],
@@ -118,17 +132,18 @@ impl Format {
 }
 
 impl Report {
-    /// Writes up a comparison of these results; beside printed ones, if there are any.
+    /// Writes up a comparison of these results; beside printed ones, if there are any: these must
+    /// have a loss in common with ours.
     pub fn of(
         title: &str,
         results: &Results,
         comparison: &Comparison,
         printed: Option<&Printed>,
         notes: Vec<String>,
-    ) -> Report {
+    ) -> Result<Report> {
         let mut sections = vec![overview(results, comparison)];
         if let Some(printed) = printed {
-            sections.push(beside_printed(results, comparison, printed));
+            sections.push(beside_printed(results, comparison, printed)?);
         }
         let criteria = comparison.criteria.iter().enumerate();
         sections.extend(criteria.map(|(at, of)| Section {
@@ -164,13 +179,13 @@ impl Report {
                 is_appendix: true,
             });
         }
-        Report {
+        Ok(Report {
             title: title.into(),
             recipe: recipe(comparison),
             notes,
             sections,
             comparison: comparison.clone(),
-        }
+        })
     }
 
     /// The report as text of one format. Links to figures lead to `figures/`, if `has_figures`.
@@ -202,17 +217,21 @@ fn overview(results: &Results, comparison: &Comparison) -> Section {
     }
 }
 
-fn beside_printed(results: &Results, comparison: &Comparison, printed: &Printed) -> Section {
-    let beside = Beside::of(comparison, printed);
+fn beside_printed(
+    results: &Results,
+    comparison: &Comparison,
+    printed: &Printed,
+) -> Result<Section> {
+    let beside = Beside::of(comparison, printed)?;
     let figures = figure::differences(&beside, results.methods());
-    Section {
+    Ok(Section {
         id: "printed".into(),
         title: "Beside printed results".into(),
         text: beside.remarks(comparison, printed),
         figures: figures.into_iter().collect(),
         sheets: vec![beside.summary(results.methods()), beside.sheet(results.methods())],
         is_appendix: false,
-    }
+    })
 }
 
 /// What was done, so that anybody can do it again.

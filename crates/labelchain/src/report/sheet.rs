@@ -328,9 +328,9 @@ pub(super) fn verdict(comparison: &Comparison, of: &Measured) -> String {
 pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
     let alpha = comparison.recipe.alpha;
     let mut told = vec![format!(
-        "{} methods on {} data sets, by {} {}; level of significance {alpha}.",
+        "{} methods on {}, by {} {}; level of significance {alpha}.",
         comparison.methods.len(),
-        comparison.datasets.len(),
+        comparison.sets_in_words(),
         comparison.criteria.len(),
         if comparison.criteria.len() == 1 { "criterion" } else { "criteria" }
     )];

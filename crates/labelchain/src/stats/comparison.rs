@@ -123,6 +123,20 @@ pub struct Pair {
 }
 
 impl Comparison {
+    /// The data sets that count, in words: "30 data sets", or "26 to 28 of 30 data sets" where gaps
+    /// leave some out.
+    pub fn sets_in_words(&self) -> String {
+        let all = self.datasets.len();
+        let used = || self.criteria.iter().map(|of| of.used.len());
+        let (least, most) = (used().min().unwrap_or(all), used().max().unwrap_or(all));
+        let sets = if all == 1 { "data set" } else { "data sets" };
+        match (least == most, most == all) {
+            (true, true) => format!("{all} {sets}"),
+            (true, false) => format!("{most} of {all} {sets}"),
+            (false, _) => format!("{least} to {most} of {all} {sets}"),
+        }
+    }
+
     /// Compares methods by every table.
     pub fn of(
         datasets: &[String],

@@ -7,8 +7,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::data::nearest;
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Result, nearest};
 
 /// A text, to say where in it something is wrong.
 #[derive(Clone, Copy)]

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 
 use super::protocol::Protocol;
-use crate::data::nearest;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 
 /// One part of several: `3/10` is the third of ten. Each has every tenth fold, over all sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,10 +14,8 @@ use crate::catalog::PaperSet;
 use crate::chain::Order;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
-use crate::data::{
-    Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, nearest, stem,
-};
-use crate::error::{Error, Result};
+use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
+use crate::error::{Error, Result, nearest};
 use crate::experiment::{BaseName, Method, Settings, StrategyName};
 use crate::seed::Seed;
 
@@ -275,6 +273,10 @@ impl<'d> Reader<'d> {
             return Err(document.fault(value.span(), "method = \"…\" in the table", "none", None));
         };
         let method = parse(named)?;
+        if let Some((key, _)) = table.iter().find(|(key, _)| !method.heeds(key.get_ref())) {
+            let expected = format!("a setting that {method} heeds");
+            return Err(document.fault(key.span(), expected, format!("{:?}", key.get_ref()), None));
+        }
         reader.settings(&mut draft)?;
         let name = reader.text("name")?.unwrap_or_else(|| method.to_string());
         self.spec(value, name, method, &draft)
@@ -540,6 +542,11 @@ mod tests {
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
                 "line 2, column 12: expected a model that can be walked in any order: dynamic and \
                  oocc take nb or knn; j48 and svm go with br, ecc, ga or ga-br, found \"oocc-j48\"",
+                None,
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [{ method = \"ecc-nb\", cost = 1 }]\n".into(),
+                "line 2, column 32: expected a setting that ecc-nb heeds, found \"cost\"",
                 None,
             ),
             (

@@ -8,8 +8,8 @@ use super::header::{Declared, DeclaredKind};
 use super::scan::{Scan, Word};
 use crate::data::lines::Fault;
 use crate::data::relevance::{self, Threshold};
-use crate::data::{Attribute, LabelId, ReadOptions, nearest, number};
-use crate::error::{ContentError, Error, Result};
+use crate::data::{Attribute, LabelId, ReadOptions, number};
+use crate::error::{ContentError, Error, Result, nearest};
 
 /// A declared column and what becomes of it.
 pub(super) struct Column {

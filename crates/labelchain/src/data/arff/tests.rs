@@ -337,7 +337,7 @@ fn a_label_that_is_no_column_brings_the_nearest_name() {
     let (message, _) = refusal_with(text, &ReadOptions { labels, ..options() });
     assert_eq!(
         message,
-        "t.arff: label \"tag_vegna\" is not one of the 2 columns. Did you mean \"tag_vegan\"?"
+        "t.arff: no label \"tag_vegna\" among the 2 columns. Did you mean \"tag_vegan\"?"
     );
 }
 

@@ -376,7 +376,7 @@ fn each_distinct_tag_is_a_label() {
 fn tag_columns_and_separators_are_checked() {
     assert_eq!(
         refusal("x,tagz\n1,a\n", &tags(";")).0,
-        "t.csv: tag column \"tags\" is not one of the 2 columns. Did you mean \"tagz\"?"
+        "t.csv: no tag column \"tags\" among the 2 columns. Did you mean \"tagz\"?"
     );
     assert_eq!(
         refusal("x,tags\n1,a\n", &tags("")).0,

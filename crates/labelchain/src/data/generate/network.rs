@@ -11,7 +11,7 @@ use crate::seed::{Rng, Seed};
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `n_rows` | 500 | any | rows |
+/// | `n_rows` | 500 | at least 1 | rows |
 /// | `n_labels` | 6 | at least 1 | labels |
 /// | `n_features` | 12 | any | inputs; feature m speaks of label m mod L |
 /// | `dependence` | 1.0 | [0, 1] | how much a label follows its parents; 0 makes labels independent |
@@ -81,6 +81,9 @@ impl LabelNetwork {
     }
 
     fn validate(&self) -> Result<()> {
+        if self.n_rows == 0 {
+            return setting("rows", 0, "at least 1");
+        }
         if self.n_labels == 0 {
             return setting("labels", 0, "at least 1");
         }
@@ -206,6 +209,7 @@ mod tests {
     #[test]
     fn settings_out_of_range_are_refused() {
         for network in [
+            LabelNetwork { n_rows: 0, ..LabelNetwork::default() },
             LabelNetwork { n_labels: 0, ..LabelNetwork::default() },
             LabelNetwork { dependence: 1.5, ..LabelNetwork::default() },
             LabelNetwork { decimals: Some(16), ..LabelNetwork::default() },

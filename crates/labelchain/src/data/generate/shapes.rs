@@ -34,7 +34,7 @@ pub enum Points {
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `shape` | cube | | what a label's place looks like |
-/// | `n_rows` | 3000 | any | N: points |
+/// | `n_rows` | 3000 | at least 1 | N: points |
 /// | `n_labels` | 10 | at least 1 | q: shapes |
 /// | `n_relevant` | 20 | at least 1 | features that say where a point is |
 /// | `n_irrelevant` | 5 | any | features that are noise, uniform in \[-1, 1) |
@@ -149,6 +149,9 @@ impl Shapes {
 
     /// The least radius, if all settings are in range.
     fn validate(&self) -> Result<f64> {
+        if self.n_rows == 0 {
+            return setting("rows", 0, "at least 1");
+        }
         if self.n_labels == 0 {
             return setting("labels", 0, "at least 1");
         }
@@ -320,7 +323,7 @@ mod tests {
     fn shapes_lie_inside_the_unit_shape_and_have_radii_in_their_range() {
         for shape in [Shape::Cube, Shape::Ball] {
             for seed in 0..200 {
-                let drawn = Shapes { n_rows: 0, shape, ..Shapes::default() };
+                let drawn = Shapes { n_rows: 1, shape, ..Shapes::default() };
                 let drawn = drawn.draw("x", Seed::new(seed)).unwrap();
                 for place in &drawn.places {
                     assert!((0.2..=0.8).contains(&place.radius));
@@ -442,6 +445,7 @@ mod tests {
     #[test]
     fn settings_out_of_range_are_refused() {
         for shapes in [
+            Shapes { n_rows: 0, ..Shapes::default() },
             Shapes { n_labels: 0, ..Shapes::default() },
             Shapes { n_relevant: 0, ..Shapes::default() },
             Shapes { max_radius: 1.1, ..Shapes::default() },

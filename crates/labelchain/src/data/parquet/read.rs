@@ -14,9 +14,9 @@ use super::{LEAVE_OUT, fault, translated};
 use crate::data::label_list::{Columns, LabelChoice, LabelColumns};
 use crate::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note, ReadOptions,
-    Reading, Sparse, Table, check_names, file, nearest, relevance,
+    Reading, Sparse, Table, check_names, file, relevance,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 
 /// Cells decoded at a time.
 const BATCH: usize = 4096;
@@ -318,7 +318,7 @@ fn tag_names(source: &mut Source, column: &Column, separator: &str) -> Result<Ve
         Kind::Text if !separator.is_empty() => {}
         Kind::Text => {
             return Err(Error::Setting {
-                name: "the separator of tags",
+                name: "tag-separator",
                 value: "empty".into(),
                 accepted: "what stands between two tags",
             });

@@ -156,7 +156,7 @@ impl J48 {
             return refused("confidence", self.confidence.to_string(), accepted);
         }
         if self.min_leaf == 0 {
-            return refused("min_leaf", "0".into(), "at least 1");
+            return refused("min-leaf", "0".into(), "at least 1");
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ impl Svm {
 
     fn check(&self) -> Result<()> {
         if !(self.cost > 0.0 && self.cost.is_finite()) {
-            let (name, value) = ("C", self.cost.to_string());
+            let (name, value) = ("cost", self.cost.to_string());
             return Err(Error::Setting { name, value, accepted: "above 0" });
         }
         if self.max_steps == 0 {

@@ -187,7 +187,7 @@ fn settings_out_of_range_are_refused() {
     let message =
         |svm: Svm| svm.fit(&space(&data), &[0, 1, 2], LabelId(0), &[]).unwrap_err().to_string();
     for value in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-        assert_eq!(message(rbf(1.0, value)), format!("C is {value}, but must be above 0"));
+        assert_eq!(message(rbf(1.0, value)), format!("cost is {value}, but must be above 0"));
         assert_eq!(message(rbf(value, 1.0)), format!("gamma is {value}, but must be above 0"));
     }
     let none = Svm { max_steps: 0, ..Svm::default() };

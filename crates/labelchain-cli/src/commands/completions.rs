@@ -1,0 +1,26 @@
+//! `labelchain completions`: what a shell needs to complete our words.
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::{Shell, generate};
+
+use crate::args::Arguments;
+use crate::messages::{Failure, print};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain completions bash > ~/.local/share/bash-completion/completions/labelchain
+  labelchain completions fish > ~/.config/fish/completions/labelchain.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        generate(self.shell, &mut Arguments::command(), "labelchain", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}

@@ -1,0 +1,40 @@
+//! `labelchain man`: the manual, a page for each command.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _};
+use labelchain::data::save;
+use labelchain::error::{Error, Result};
+
+use crate::args::Arguments;
+use crate::messages::Failure;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  labelchain man -o ~/.local/share/man/man1
+  man labelchain-train")]
+pub(crate) struct Man {
+    /// The directory to write to; pages that are there already are replaced
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Man {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let refused = |source| Error::Io { path: self.out.clone(), source };
+        fs::create_dir_all(&self.out).map_err(refused)?;
+        let mut program = Arguments::command().disable_help_subcommand(true);
+        program.build();
+        Ok(self.write(program)?)
+    }
+
+    /// A command's page, and those of its own commands.
+    fn write(&self, command: clap::Command) -> Result<()> {
+        command.get_subcommands().try_for_each(|part| self.write(part.clone()))?;
+        let page = clap_mangen::Man::new(command)
+            .source(concat!("labelchain ", env!("CARGO_PKG_VERSION")));
+        save(&self.out.join(page.get_filename()), |out| page.render(out))
+    }
+}
