@@ -279,7 +279,7 @@ mod tests {
                 ..ReadOptions::default()
             };
             let whole = parse(path.as_ref(), text.as_bytes(), &options).unwrap();
-            assert_eq!((whole.table.rows().n_rows(), whole.notes.len() > 0), (4, true));
+            assert_eq!((whole.table.rows().n_rows(), whole.notes.is_empty()), (4, false));
             for n_rows in 1..=5 {
                 let open = || Ok(Box::new(text.as_bytes()) as Box<dyn Read>);
                 let blocks = read_text(path.as_ref(), open, &options, n_rows).unwrap();
