@@ -505,7 +505,7 @@ mod tests {
     fn a_methods_own_settings_go_over_the_studys() {
         let protocol = parsed(
             "sets = [\"a.csv\"]\n\
-             methods = [\"ecc-nb\", { method = \"br-nb\", members = 7, order = \"natural\" }]\n\
+             methods = [\"br-nb\", { method = \"ecc-nb\", members = 7, order = \"natural\" }]\n\
              settings = { members = 3, decay = 2.5, max-imbalance = \"none\" }\n",
         );
         let methods = protocol.unwrap().methods;
@@ -546,7 +546,7 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"ecc-nb\", cost = 1 }]\n".into(),
-                "line 2, column 32: expected a setting that ecc-nb heeds, found \"cost\"",
+                "line 2, column 33: expected a setting that ecc-nb heeds, found \"cost\"",
                 None,
             ),
             (

@@ -470,7 +470,7 @@ mod tests {
             assert!(message.contains("must be above 0 and at most 0.5"), "{message}");
         }
         let message = refused(J48 { min_leaf: 0, ..J48::default() });
-        assert_eq!(message, "min_leaf is 0, but must be at least 1");
+        assert_eq!(message, "min-leaf is 0, but must be at least 1");
     }
 
     #[test]
