@@ -1,19 +1,41 @@
 """Our losses beside the paper's, as Markdown: cell by cell, by set, by method, and as mean ranks.
 
-    labelchain evaluate SET.arff.gz -m dynamic-nb,ga-nb,ecc-nb,oocc-nb --likelihood weka --json > SET.json   (each set)
-    python3 bench/reproduce.py results_nb.csv SET.json ... > table.md
+    labelchain study run protocols/paper.toml --data DIR --only method=dynamic-nb,ga-nb,ecc-nb,oocc-nb
+    labelchain study export protocols/paper.toml -o losses.csv
+    python3 bench/reproduce.py results_nb.csv losses.csv > table.md
 
-results_nb.csv, for -knn methods results_knn.csv, has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss.
+The first table has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss. Sets that
+lack a fold of a method, and methods that the table does not have, are left out.
 """
 
 import csv
-import json
+import os
 import statistics
 import sys
 
 CRITERIA = ["hamming", "zero_one", "ex_fdr", "ex_fnr", "ex_f1", "macro_fdr", "macro_fnr", "macro_f1", "micro_fdr", "micro_fnr", "micro_f1"]
-ALGORITHM = {f"{ours}-{base}": theirs for base in ["nb", "knn"]
-             for ours, theirs in {"dynamic": "proposed", "ga": "ga", "ecc": "ecc", "oocc": "oocc"}.items()}
+
+
+def algorithms(table):
+    """What our methods are called in a table of the paper."""
+    of = os.path.basename(table).removesuffix(".csv").rsplit("_", 1)[-1]
+    if of == "base":
+        return {f"base-{ours}-{base}": f"{theirs}_{base}" for base in ["j48", "svm", "nb", "knn"] for ours, theirs in [("ga-br", "br"), ("ga", "cc")]}
+    return {f"{ours}-{of}": theirs for ours, theirs in [("dynamic", "proposed"), ("ga", "ga"), ("ecc", "ecc"), ("oocc", "oocc")]}
+
+
+def means(table, methods):
+    """Mean losses by set, method and criterion, of sets that have every fold of every method."""
+    folds = {}
+    with open(table) as rows:
+        for row in csv.DictReader(rows):
+            if row["method"] in methods:
+                folds.setdefault((row["dataset"], row["method"], row["criterion"]), []).append(float(row["loss"]))
+    most = max(map(len, folds.values()))
+    used = [method for method in methods if any(key[1] == method for key in folds)]
+    is_whole = lambda name: all(len(folds.get((name, method, criterion), [])) == most for method in used for criterion in CRITERIA)
+    sets = [name for name in dict.fromkeys(key[0] for key in folds) if is_whole(name)]
+    return sets, used, {key: statistics.mean(losses) for key, losses in folds.items()}
 
 
 def ranks(losses):
@@ -29,40 +51,38 @@ def summary(title, groups):
         print(f"| {name} | {statistics.median(map(abs, differences)):.3f} | {worse} of {len(differences)} |")
 
 
-def main(results, files):
+def main(printed, table):
     paper = {}
-    with open(results) as rows:
+    with open(printed) as rows:
         for row in csv.DictReader(rows):
             paper[row["dataset"].lower(), row["criterion"], row["algorithm"]] = float(row["loss"])
-    ours, by_set, by_method = {}, {}, {}
+    name_there = algorithms(printed)
+    sets, methods, ours = means(table, name_there)
+    theirs = lambda name, criterion, method: paper[name.lower(), criterion, name_there[method]]
+    by_set, by_method = {}, {}
     print("Ours / the paper's, difference; eleven losses, mean over ten folds.\n")
     print("| set | method | " + " | ".join(CRITERIA) + " |")
     print("|---|---|" + "---|" * len(CRITERIA))
-    for file in files:
-        with open(file) as text:
-            evaluation = json.load(text)
-        name = evaluation["data"]
-        for result in evaluation["results"]:
+    for name in sets:
+        for method in methods:
             cells = []
             for criterion in CRITERIA:
-                loss = result["losses"][criterion]
-                theirs = paper[name, criterion, ALGORITHM[result["method"]]]
-                ours[name, criterion, result["method"]] = loss
-                by_set.setdefault(name, []).append(loss - theirs)
-                by_method.setdefault(result["method"], []).append(loss - theirs)
-                cells.append(f"{loss:.3f} / {theirs:.3f} ({loss - theirs:+.3f})")
-            print(f"| {name} | {result['method']} | " + " | ".join(cells) + " |")
+                loss, there = ours[name, method, criterion], theirs(name, criterion, method)
+                by_set.setdefault(name, []).append(loss - there)
+                by_method.setdefault(method, []).append(loss - there)
+                cells.append(f"{loss:.3f} / {there:.3f} ({loss - there:+.3f})")
+            print(f"| {name} | {method} | " + " | ".join(cells) + " |")
     summary("set", by_set | {"all": [d for all_of_set in by_set.values() for d in all_of_set]})
     summary("method", by_method)
-    print(f"\nMean ranks over these {len(by_set)} sets, ours / from the printed losses; 1 is best.\n")
-    print("| criterion | " + " | ".join(by_method) + " |")
-    print("|---|" + "---|" * len(by_method))
+    print(f"\nMean ranks over these {len(sets)} sets, ours / from the printed losses; 1 is best.\n")
+    print("| criterion | " + " | ".join(methods) + " |")
+    print("|---|" + "---|" * len(methods))
     for criterion in CRITERIA:
-        of_ours = [ranks([ours[name, criterion, method] for method in by_method]) for name in by_set]
-        of_paper = [ranks([paper[name, criterion, ALGORITHM[method]] for method in by_method]) for name in by_set]
+        of_ours = [ranks([ours[name, method, criterion] for method in methods]) for name in sets]
+        of_paper = [ranks([theirs(name, criterion, method) for method in methods]) for name in sets]
         cells = (f"{statistics.mean(a):.2f} / {statistics.mean(b):.2f}" for a, b in zip(zip(*of_ours), zip(*of_paper)))
         print(f"| {criterion} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:])

@@ -432,6 +432,11 @@ fn a_study_is_reported_once_it_is_whole() {
         "{error}"
     );
     assert!(!place.path("page.html").exists());
+    // What is whole can be reported on its own, but not some of its folds.
+    let part = ["study", "report", "p.toml", "--only", "method=dynamic-nb,br-nb"];
+    assert!(place.ok(&part).starts_with("2 methods on 2 data sets"));
+    let (status, _, error) = place.run(&["study", "report", "p.toml", "--only", "fold=0"]);
+    assert_eq!(status, 2, "{error}");
 
     place.ok(&["study", "run", "p.toml"]);
     let page = place.ok(&["study", "report", "p.toml", "-o", "page.html"]);

@@ -70,11 +70,27 @@ struct Files {
     /// Where the data files are [default: as the protocol says]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+
+    /// Only these: set=yeast,flags method=ecc-nb; when it is run, also fold=0,1
+    #[arg(long, value_name = "WHAT", num_args = 1.., value_parser = which)]
+    only: Vec<String>,
 }
 
 impl Files {
     fn protocol(&self) -> Result<Protocol> {
         Protocol::read(&self.protocol, self.data.as_deref())
+    }
+
+    /// The sets and methods asked for, as if there were no others.
+    fn part(&self) -> Result<Protocol> {
+        self.protocol()?.only(&self.only()?)
+    }
+
+    fn only(&self) -> Result<Only> {
+        match self.only.is_empty() {
+            true => Ok(Only::default()),
+            false => self.only.join(",").parse(),
+        }
     }
 
     fn results(&self) -> PathBuf {
@@ -90,10 +106,6 @@ struct Run {
     /// Folds computed side by side; each has its share of the cores [default: one for each core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-
-    /// Only these: set=yeast,flags method=ecc-nb fold=0,1
-    #[arg(long, value_name = "WHAT", num_args = 1.., value_parser = which)]
-    only: Vec<String>,
 
     /// One part of several, for machines that share the work: 3/10 is the third of ten
     #[arg(long, value_name = "I/N")]
@@ -124,10 +136,7 @@ impl Run {
         let options = RunOptions {
             jobs: self.jobs,
             shard: self.shard.unwrap_or(Shard::WHOLE),
-            only: match self.only.is_empty() {
-                true => Only::default(),
-                false => self.only.join(",").parse()?,
-            },
+            only: self.files.only()?,
             max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
         };
         // Fails only where somebody else handles the signals; then they end us, and nothing is lost.
@@ -192,7 +201,7 @@ struct ShowStatus {
 
 impl ShowStatus {
     fn run(&self) -> Result<(), Failure> {
-        let protocol = self.files.protocol()?;
+        let protocol = self.files.part()?;
         let status = study::status(&protocol, &self.files.results())?;
         print(&if self.json { json(&protocol, &status) } else { text(&protocol, &status) })
     }
@@ -322,7 +331,7 @@ struct Export {
 
 impl Export {
     fn run(&self) -> Result<(), Failure> {
-        let protocol = self.files.protocol()?;
+        let protocol = self.files.part()?;
         let database = self.files.results();
         let results = study::results(&protocol, &database)?;
         match &self.out {
@@ -350,7 +359,7 @@ struct Report {
 
 impl Report {
     fn run(&self) -> Result<(), Failure> {
-        let protocol = self.files.protocol()?;
+        let protocol = self.files.part()?;
         let database = self.files.results();
         if !database.exists() {
             return Err(Failure::Library(Error::Results {

@@ -25,15 +25,18 @@ impl Printed {
 
     /// What one of our methods is called there: the same; or, in the paper's tables, `proposed` for
     /// `dynamic`, `ga`, `ecc` and `oocc` without their base, and `br_` or `cc_` before the base for
-    /// the ensembles chosen by genetic search.
+    /// the ensembles chosen by genetic search, which `protocols/paper.toml` calls `base-…`.
     fn method(&self, ours: &str) -> Option<usize> {
         let find = |name: &str| self.results.methods().iter().position(|there| alike(there, name));
-        let (strategy, base) = ours.rsplit_once('-')?;
-        // The file says which base its table is about.
-        let of_base = match self.name.rsplit_once('_') {
-            Some((_, of)) if ["nb", "knn"].contains(&of) => of == base,
-            _ => true,
+        // The file says which base its table is about, if it is about one.
+        let one_base = self.name.rsplit_once('_').map(|(_, of)| of);
+        let one_base = one_base.filter(|of| ["nb", "knn"].contains(of));
+        let name = match one_base {
+            None => ours.strip_prefix("base-").unwrap_or(ours),
+            Some(_) => ours,
         };
+        let (strategy, base) = name.rsplit_once('-')?;
+        let of_base = one_base.is_none_or(|one| one == base);
         let paper = match strategy {
             "dynamic" if of_base => find("proposed"),
             "ga" | "ecc" | "oocc" if of_base => find(strategy),
@@ -267,6 +270,9 @@ mod tests {
         assert_eq!(["dynamic-nb", "br-knn"].map(found), [None, None]);
         let base = printed("results_base", &["br_nb", "cc_nb"]);
         assert_eq!(["ga-br-nb", "ga-nb"].map(|ours| base.method(ours)), [Some(0), Some(1)]);
+        let named = |ours: &str| base.method(&format!("base-{ours}"));
+        assert_eq!(["ga-br-nb", "ga-nb"].map(named), [Some(0), Some(1)]);
+        assert_eq!(knn.method("base-ga-knn"), None);
         assert_eq!(base.dataset("arts-1"), Some(0));
     }
 }

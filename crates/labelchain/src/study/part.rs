@@ -102,6 +102,10 @@ impl Only {
             && (self.folds.is_empty() || self.folds.contains(&fold))
     }
 
+    pub(super) fn has_folds(&self) -> bool {
+        !self.folds.is_empty()
+    }
+
     pub(super) fn has_method(&self, method: &str) -> bool {
         self.methods.is_empty() || self.methods.iter().any(|name| name == method)
     }

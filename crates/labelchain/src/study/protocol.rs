@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{Document, scalar};
+use super::part::Only;
 use super::settings::{Draft, SETTINGS, from_1};
 use super::source::SetSource;
 use crate::catalog::PaperSet;
@@ -139,6 +140,19 @@ impl Protocol {
             sets,
             methods,
         })
+    }
+
+    /// The sets and methods named, as if there were no others.
+    pub fn only(mut self, only: &Only) -> Result<Protocol> {
+        only.check(&self)?;
+        if only.has_folds() {
+            let (name, value) = ("only", "fold=…".into());
+            let accepted = "set=NAMES or method=NAMES, unless the study is run";
+            return Err(Error::Setting { name, value, accepted });
+        }
+        self.sets.retain(|set| only.has(&set.name, 0));
+        self.methods.retain(|method| only.has_method(&method.name));
+        Ok(self)
     }
 
     pub(super) fn seed(&self) -> Seed {
