@@ -250,8 +250,8 @@ impl Trained {
         };
         let all: Vec<usize> = (0..rows.n_rows()).collect();
         let near = self.neighbourhood()?;
-        let needed = near.as_ref().filter(|_| member.model().needs_nearest());
-        let nearest = needed.map(|near| near.nearest(&rows));
+        let wanted = member.model().wants();
+        let nearest = near.as_ref().and_then(|near| near.nearest(&rows, wanted));
         let features = rows.features();
         let block = Block { features, rows: &all, near: None, nearest: nearest.as_ref() };
         let scores = member.model().score(&block);

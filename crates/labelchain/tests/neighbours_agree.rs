@@ -48,9 +48,9 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(data);
+    let nearest = near.nearest(data, model.wants());
     let features = data.features();
-    let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+    let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
     let scores = model.score(&block);
     let mut differences = [0; 2];
     for (label, row, theirs) in &estimates()[set] {

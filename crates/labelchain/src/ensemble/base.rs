@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::learner::Block;
 use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model, KernelSpace, Svm, SvmModel};
 use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
+use crate::neighbourhood::Wanted;
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
 
@@ -146,12 +147,12 @@ impl ChainModel for BaseModel {
         }
     }
 
-    fn needs_nearest(&self) -> bool {
+    fn wants(&self) -> Wanted {
         match self {
-            BaseModel::NaiveBayes(model) => model.needs_nearest(),
-            BaseModel::NearestNeighbours(model) => model.needs_nearest(),
-            BaseModel::J48(model) => model.needs_nearest(),
-            BaseModel::Svm(model) => model.needs_nearest(),
+            BaseModel::NaiveBayes(model) => model.wants(),
+            BaseModel::NearestNeighbours(model) => model.wants(),
+            BaseModel::J48(model) => model.wants(),
+            BaseModel::Svm(model) => model.wants(),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::error::Result;
 use crate::learner::{Block, Nearness, Predictor, Trace};
 use crate::model::ChainModel;
-use crate::neighbourhood::{BLOCK, Nearest, Neighbourhood};
+use crate::neighbourhood::{BLOCK, Nearest, Neighbourhood, Wanted};
 use crate::ordering::{LocalF1, Oocc};
 
 /// A model with its way of choosing orders.
@@ -86,14 +86,15 @@ impl<M: ChainModel> Ensemble<M> {
 
     /// Whether members look for neighbours among the training rows.
     pub fn needs_neighbourhood(&self) -> bool {
-        self.decay.is_some() || self.needs_nearest()
+        self.decay.is_some() || self.wants() > Wanted::Nothing
     }
 
-    fn needs_nearest(&self) -> bool {
-        let ranked = |member: &Member<M>| {
-            matches!(member.walker, Walker::Lent(_)) || member.model().needs_nearest()
+    fn wants(&self) -> Wanted {
+        let wants = |member: &Member<M>| match member.walker {
+            Walker::Lent(_) => Wanted::Ranking,
+            _ => member.model().wants(),
         };
-        self.members.iter().any(ranked)
+        self.members.iter().map(wants).max().unwrap_or_default()
     }
 
     /// How many members say each label of each standardized row is relevant, row by row.
@@ -115,7 +116,7 @@ impl<M: ChainModel> Ensemble<M> {
         start: usize,
         near: Option<&'a Neighbourhood<'a>>,
     ) -> Result<Rows<'a>> {
-        Rows::new(rows, start, near, self.decay, self.needs_nearest())
+        Rows::new(rows, start, near, self.decay, self.wants())
     }
 
     /// The labels that strictly more than half of the members say are relevant.
@@ -224,13 +225,13 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// With their memberships if there is a β, and ranked if asked.
+    /// With their memberships if there is a β, and what else is wanted.
     fn new(
         data: &'a Dataset,
         start: usize,
         near: Option<&'a Neighbourhood<'a>>,
         decay: Option<f64>,
-        ranked: bool,
+        wanted: Wanted,
     ) -> Result<Rows<'a>> {
         let rows: Vec<usize> = (start..data.n_rows().min(start + at_once(near))).collect();
         let Some(train) = near else { return Ok(Rows { data, rows, near: None, nearest: None }) };
@@ -238,7 +239,7 @@ impl<'a> Rows<'a> {
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let nearness = |(distances, decay)| Nearness::new(distances, train.n_rows(), decay);
         let near = distances.zip(decay).map(nearness);
-        let nearest = ranked.then(|| train.nearest(&here));
+        let nearest = train.nearest(&here, wanted);
         Ok(Rows { data, rows, near, nearest })
     }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Block, Predictor as _};
 use crate::loss::{Confusion, Rate, Undefined};
 use crate::model::ChainModel;
-use crate::neighbourhood::Neighbourhood;
+use crate::neighbourhood::{Neighbourhood, Wanted};
 use crate::ordering::{LocalF1, Oocc};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
@@ -160,13 +160,13 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
         });
     }
     let data = train.data();
-    let needs_nearest = candidates.iter().any(|candidate| candidate.model.needs_nearest());
-    let near = needs_nearest.then(|| Neighbourhood::of_prepared(train)).transpose()?;
+    let wanted = candidates.iter().map(|it| it.model.wants()).max().unwrap_or_default();
+    let near = (wanted > Wanted::Nothing).then(|| Neighbourhood::of_prepared(train)).transpose()?;
     let step = near.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
-        let nearest = near.as_ref().map(|near| near.nearest(&data.select(&here)));
+        let nearest = near.as_ref().and_then(|near| near.nearest(&data.select(&here), wanted));
         candidates.par_iter().zip(&mut answers).for_each(|(candidate, answers)| {
             let from = candidate.validation.partition_point(|&row| row < start);
             let to = candidate.validation.partition_point(|&row| row < start + step);

@@ -126,9 +126,9 @@ fn votes_by_decay<M: ChainModel>(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ DECAYS.len() }>> {
     let mut ballots = Ballots::new(chains.len(), rows);
-    let ranked = chains.iter().any(|chain| chain.model.needs_nearest());
+    let wanted = chains.iter().map(|chain| chain.model.wants()).max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
-        let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), ranked)?;
+        let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), wanted)?;
         // By β, by chain, by row.
         let orders = DECAYS.map(|decay| {
             block.near.iter_mut().for_each(|near| near.set_decay(decay));
@@ -153,8 +153,9 @@ fn votes_by_neighbours(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
     let mut ballots = Ballots::new(candidates.len(), rows);
+    let wanted = candidates.iter().map(|it| it.model.wants()).max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
-        let block = Rows::new(rows, start, Some(near), None, true)?;
+        let block = Rows::new(rows, start, Some(near), None, wanted)?;
         let nobody = LabelMatrix::empty(block.rows.len(), rows.n_labels());
         let ask = |candidate: &Candidate<NearestNeighboursModel>| {
             let scores = candidate.model.score(&block.view());

@@ -25,6 +25,7 @@ pub use svm::{Grid, Kernel, KernelSpace, Machine, Svm, SvmModel, Tuned};
 use crate::data::LabelId;
 use crate::error::Result;
 use crate::learner::Block;
+use crate::neighbourhood::Wanted;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -49,9 +50,9 @@ pub trait ChainModel: Send + Sync {
     /// How many labels.
     fn n_labels(&self) -> usize;
 
-    /// Whether scoring asks a block for its nearest training rows.
-    fn needs_nearest(&self) -> bool {
-        false
+    /// What scoring asks a block for.
+    fn wants(&self) -> Wanted {
+        Wanted::Nothing
     }
 
     /// Scores every label of every row, once.
@@ -72,8 +73,8 @@ impl<M: ChainModel> ChainModel for std::sync::Arc<M> {
         (**self).n_labels()
     }
 
-    fn needs_nearest(&self) -> bool {
-        (**self).needs_nearest()
+    fn wants(&self) -> Wanted {
+        (**self).wants()
     }
 
     fn score(&self, block: &Block) -> M::Scores {

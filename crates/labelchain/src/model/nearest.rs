@@ -11,7 +11,7 @@ use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::Block;
-use crate::neighbourhood::{Lanes, Metric, Ranked, Ranking};
+use crate::neighbourhood::{Lanes, Metric, Ranked, Ranking, Wanted};
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::product::vectorized;
 use crate::seed::Seed;
@@ -182,8 +182,11 @@ impl ChainModel for NearestNeighboursModel {
         self.views.len()
     }
 
-    fn needs_nearest(&self) -> bool {
-        true
+    fn wants(&self) -> Wanted {
+        match self.views.iter().all(|view| self.is_own(view)) {
+            true => Wanted::Inputs,
+            false => Wanted::Ranking,
+        }
     }
 
     fn score(&self, block: &Block) -> Distances {
@@ -469,9 +472,9 @@ mod tests {
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data);
+            let nearest = near.nearest(&data, Wanted::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+            let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
@@ -505,9 +508,9 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let nearest = near.nearest(&data);
+        let nearest = near.nearest(&data, Wanted::Ranking);
         let features = data.features();
-        let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+        let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
@@ -533,9 +536,9 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data);
+            let nearest = near.nearest(&data, Wanted::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, near: None, nearest: Some(&nearest) };
+            let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
             model.evidence(&scores, 0).support(LabelId(0))
         };

@@ -8,7 +8,7 @@ mod lanes;
 mod ranking;
 
 pub use lanes::{Lanes, Metric};
-pub use ranking::{Nearest, Ranked, Ranking};
+pub use ranking::{Nearest, Ranked, Ranking, Wanted};
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -90,14 +90,18 @@ impl Neighbourhood<'_> {
         }
     }
 
-    /// All training rows, the nearest first, for every row of `queries`.
+    /// What is wanted of the training rows by whoever labels the rows of `queries`.
     ///
     /// Ties are broken by row, so a distance here may not depend on rounding more than it must:
     /// products, whose rounding changes with the place in a block, will not do.
-    pub fn nearest(&self, queries: &Dataset) -> Nearest<'_> {
+    pub fn nearest(&self, queries: &Dataset, wanted: Wanted) -> Option<Nearest<'_>> {
         let ranking = |query| Arc::new(Ranking::new(&self.by_terms(queries.features(), query)));
-        let rankings = (0..queries.n_rows()).into_par_iter().map(ranking).collect();
-        Nearest { train: self, rankings }
+        let rankings = match wanted {
+            Wanted::Nothing => return None,
+            Wanted::Inputs => Vec::new(),
+            Wanted::Ranking => (0..queries.n_rows()).into_par_iter().map(ranking).collect(),
+        };
+        Some(Nearest { train: self, rankings })
     }
 
     /// Lays out some rows and columns for distances term by term.
@@ -281,7 +285,7 @@ mod tests {
         #[test]
         fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
             let [dense, sparse] = thin(n_rows, seed).map(|data| {
-                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data))
+                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data, Wanted::Ranking).unwrap())
             });
             prop_assert_eq!(dense, sparse);
         }
@@ -290,8 +294,8 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let alone = |row| ranked(&train.nearest(&data.select(&[row])));
-                let together = ranked(&train.nearest(&data));
+                let alone = |row| ranked(&train.nearest(&data.select(&[row]), Wanted::Ranking).unwrap());
+                let together = ranked(&train.nearest(&data, Wanted::Ranking).unwrap());
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }

@@ -63,18 +63,30 @@ impl Ranking {
     }
 }
 
-/// A ranking of the training rows for each row of a block.
+/// What is wanted of the training rows near by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Their inputs.
+    Inputs,
+    /// Also, from the nearest to the farthest.
+    Ranking,
+}
+
+/// The training rows, and for each row of a block a ranking of them.
 pub struct Nearest<'a> {
     /// Where the training rows are.
     pub train: &'a Neighbourhood<'a>,
-    /// By row of the block.
+    /// By row of the block; none where only the inputs are wanted.
     pub rankings: Vec<Arc<Ranking>>,
 }
 
 impl Nearest<'_> {
     /// Some rows of the block.
     pub fn select(&self, rows: &[usize]) -> Nearest<'_> {
-        let rankings = rows.iter().map(|&row| Arc::clone(&self.rankings[row])).collect();
+        let rankings = rows.iter().filter_map(|&row| self.rankings.get(row).cloned()).collect();
         Nearest { train: self.train, rankings }
     }
 }
