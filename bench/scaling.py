@@ -13,7 +13,7 @@ import tempfile
 
 from measure import in_turn, labelchain, made, run, write
 
-ROUNDS = 3
+ROUNDS = 1
 SETTINGS = ["--select", "none", "--max-imbalance", "none", "--likelihood", "gaussian", "--threads", "1"]
 
 
@@ -55,23 +55,24 @@ program = labelchain()
 with tempfile.TemporaryDirectory() as directory:
     place = lambda name: os.path.join(directory, name)
 
-    def dense(name, rows, features, labels):
-        run([program, "generate", "network", "--rows", str(rows), "--features", str(features), "--labels", str(labels), "--out", place(name)])
-        return place(name)
+    def dense(rows, features, labels):
+        made_of = place(f"{rows}-{features}-{labels}.csv")
+        run([program, "generate", "network", "--rows", str(rows), "--features", str(features), "--labels", str(labels), "--out", made_of])
+        return made_of
 
     def few_cells(size):
         sparse(place("sparse.svm"), 5000, size, 10)
         return place("sparse.svm")
 
-    rows = lambda size: dense("rows.csv", size, 20, 5)
-    labels = lambda size: dense("labels.csv", 2000, size, size)
+    rows = lambda size: dense(size, 20, 5)
+    labels = lambda size: dense(2000, size, size)
     table = [
         *scenario("br-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 0: 10,000 rows to answer"),
-                  [10_000, 30_000, 100_000, 300_000, 1_000_000], rows, lambda _: dense("test.csv", 10_000, 20, 5)),
+                  [10_000, 30_000, 100_000, 300_000, 1_000_000], rows, lambda _: rows(10_000)),
         *scenario("dynamic-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 1: 1,000 rows, each with all as neighbours"),
-                  [1_000, 3_000, 10_000, 30_000], rows, lambda _: dense("test.csv", 1_000, 20, 5)),
+                  [1_000, 3_000, 10_000, 30_000], rows, lambda _: rows(1_000)),
         *scenario("ecc-nb", "labels, and as many features, of 2,000 rows", ("theory 2", "theory 2"),
-                  [10, 30, 100, 300, 1000], labels, lambda _: place("labels.csv")),
+                  [10, 30, 100, 300, 1000], labels, labels),
         *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels", ("theory 1", "theory 1"),
                   [1_000, 10_000, 100_000], few_cells, lambda _: place("sparse.svm")),
     ]

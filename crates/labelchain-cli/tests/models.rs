@@ -743,3 +743,22 @@ fn rows_are_answered_that_do_not_fit_in_memory() {
     let labels: Vec<&str> = rows.lines().map(|row| &row[row.len() - 5..]).collect();
     assert_eq!(answers.lines().skip(1).collect::<Vec<_>>(), labels);
 }
+
+#[test]
+fn a_reader_of_answers_that_has_seen_enough_is_no_error() {
+    let place = Place::new();
+    place.ok(&["generate", "network", "--rows", "20000", "-o", "many.csv"]);
+    place.ok(&["generate", "network", "--rows", "100", "-o", "few.csv"]);
+    let settings = ["--members", "1", "--select", "none"];
+    place.ok(&[&["train", "few.csv", "-m", "br-nb", "-o", "m"][..], &settings].concat());
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_labelchain"))
+        .args(["predict", "m", "many.csv"])
+        .current_dir(place.0.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(program.stdout.take());
+    let output = program.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}

@@ -214,6 +214,12 @@ impl PaperSet {
         matches!(self.source, Source::Made { .. })
     }
 
+    /// Whether something was drawn that the paper does not tell: rows, medoids, all of it.
+    pub fn is_reconstruction(&self) -> bool {
+        let has_medoids = matches!(self.recipe.bags, Some(BagReduction::Medoids { .. }));
+        self.is_made() || has_medoids || self.recipe.sample_rows.is_some()
+    }
+
     /// The set in the paper's form, made of what is in a directory or by ourselves; none where the
     /// directory lacks it.
     pub fn open(&self, directory: &Path, max_memory: u64) -> Result<Option<Dataset>> {
@@ -314,6 +320,7 @@ mod tests {
         let printed = Figures::of(hc.unwrap()).printed().map(|(_, text)| text);
         assert_eq!(printed, ["3000", "30", "10", "1.900", "0.190", "1.135"]);
         let yeast = PaperSet::find("yeast").unwrap();
+        assert!(!yeast.is_reconstruction());
         assert!(yeast.open(nowhere.path(), u64::MAX).unwrap().is_none());
     }
 

@@ -404,8 +404,9 @@ impl Source {
                 Some(found.iter().map(place).collect())
             }
             (AttributeKind::Numeric, AttributeKind::Nominal(values)) => {
-                let example =
-                    values.first().map_or(String::new(), |value| format!(", such as {value:?}"));
+                let is_name = |value: &&String| value.trim().parse::<f64>().is_err();
+                let example = values.iter().find(is_name).or(values.first());
+                let example = example.map_or(String::new(), |value| format!(", such as {value:?}"));
                 return Err(Error::Columns {
                     path: path.into(),
                     problem: format!(

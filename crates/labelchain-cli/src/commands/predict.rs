@@ -192,12 +192,12 @@ impl Answered<'_> {
         let n_shares = if proba { names.len() } else { 0 };
         if self.first == 0 {
             let shares = names[..n_shares].iter().map(|name| format!("{name}:share"));
-            csv.write_record(names.iter().cloned().chain(shares))?;
+            csv.write_record(names.iter().cloned().chain(shares)).map_err(as_io)?;
         }
         for row in 0..labels.n_rows() {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
             let votes = votes(self.model, self.answers, row)[..n_shares].iter();
-            csv.write_record(cells.chain(votes.map(f64::to_string)))?;
+            csv.write_record(cells.chain(votes.map(f64::to_string))).map_err(as_io)?;
         }
         csv.flush()
     }
@@ -221,6 +221,14 @@ impl Answered<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// As itself, not wrapped: a reader that has seen enough is no error.
+fn as_io(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

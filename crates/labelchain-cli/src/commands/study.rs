@@ -11,7 +11,9 @@ use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
 use labelchain::experiment::StrategyName;
-use labelchain::study::{self, Only, Protocol, RunOptions, Shard, State, Status, Summary};
+use labelchain::study::{
+    self, Only, Protocol, RunOptions, SetSource, Shard, State, Status, Summary,
+};
 use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
@@ -335,11 +337,11 @@ impl Export {
         let database = self.files.results();
         let results = study::results(&protocol, &database)?;
         match &self.out {
-            Some(out) => {
+            Some(out) if out != Path::new("-") => {
                 not_over(&[&self.files.protocol, &database], out)?;
                 Ok(save(out, |file| results.write(file))?)
             }
-            None => {
+            _ => {
                 let mut text = Vec::new();
                 results.write(&mut text).map_err(Failure::Output)?;
                 print(&String::from_utf8_lossy(&text))
@@ -406,12 +408,13 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
     let is_reconstruction = |strategy: StrategyName| {
         matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)
     };
-    let reconstructions: Vec<&str> = protocol
-        .methods
-        .iter()
-        .filter(|spec| is_reconstruction(spec.method.strategy))
-        .map(|spec| spec.name.as_str())
-        .collect();
+    let methods = protocol.methods.iter().filter(|spec| is_reconstruction(spec.method.strategy));
+    let sets = protocol.sets.iter().filter(|spec| match &spec.source {
+        SetSource::Paper { set, .. } => set.is_reconstruction(),
+        SetSource::File { .. } => false,
+    });
+    let reconstructions: Vec<&str> =
+        methods.map(|spec| spec.name.as_str()).chain(sets.map(|spec| spec.name.as_str())).collect();
     if !reconstructions.is_empty() {
         notes.push(format!(
             "Reconstructions, where their descriptions leave parts open: {}.",

@@ -454,10 +454,17 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch) => {
             wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
         }
-        // SQLite does not say why; the system does.
+        // SQLite does not say why; the system does. A file that is not there could not be made.
         Some(ErrorCode::CannotOpen) => {
-            let why = std::fs::File::open(path).err();
-            Error::io(path, why.unwrap_or_else(|| io::Error::other(error)))
+            let place = path.parent().filter(|place| *place != Path::new(""));
+            let why = match std::fs::File::open(path).err() {
+                Some(why) if why.kind() == io::ErrorKind::NotFound => {
+                    let is_there = place.unwrap_or(Path::new(".")).is_dir();
+                    if is_there { io::ErrorKind::PermissionDenied.into() } else { why }
+                }
+                why => why.unwrap_or_else(|| io::Error::other(error)),
+            };
+            Error::io(path, why)
         }
         Some(_) => Error::io(path, io::Error::other(error)),
         // Not SQLite's, but about what stands in the file.
