@@ -65,13 +65,13 @@ with tempfile.TemporaryDirectory() as directory:
         return place("sparse.svm")
 
     rows = lambda size: dense(size, 20, 5)
-    labels = lambda size: dense(2000, size, size)
+    labels = lambda size: dense(2000, 20, size)
     table = [
         *scenario("br-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 0: 10,000 rows to answer"),
                   [10_000, 30_000, 100_000, 300_000, 1_000_000], rows, lambda _: rows(10_000)),
         *scenario("dynamic-nb", "rows, of 20 features and 5 labels", ("theory 1", "theory 1: 1,000 rows, each with all as neighbours"),
                   [1_000, 3_000, 10_000, 30_000], rows, lambda _: rows(1_000)),
-        *scenario("ecc-nb", "labels, and as many features, of 2,000 rows", ("theory 2", "theory 2"),
+        *scenario("ecc-nb", "labels, of 2,000 rows and 20 features", ("theory 1 to 2", "theory 1 to 2"),
                   [10, 30, 100, 300, 1000], labels, labels),
         *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels, 2 members", ("theory 1", "theory 1"),
                   [1_000, 10_000, 100_000], few_cells, lambda _: place("sparse.svm"), members=2),
