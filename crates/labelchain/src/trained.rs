@@ -363,14 +363,22 @@ impl Trained {
         };
         let rows = 0..data.n_rows();
         let features = if self.is_sparse {
+            // A number that is left out stays so; a name may stand elsewhere among those known here.
+            let mut place = vec![None; data.n_features()];
+            let (mut names, mut cells) = (Vec::new(), Vec::new());
+            for (at, source) in sources.iter().enumerate() {
+                match source.values {
+                    None => place[source.at] = Some(at as u32),
+                    Some(_) => names.push(at),
+                }
+            }
             let mut sparse = Sparse::new(sources.len());
             for row in rows {
-                let cells: Vec<(u32, f64)> = sources
-                    .iter()
-                    .enumerate()
-                    .map(|(at, source)| (at as u32, cell(source, row)))
-                    .collect();
-                sparse.push_row(cells);
+                let stored = data.features().entries(row);
+                cells.extend(stored.filter_map(|(column, value)| Some((place[column]?, value))));
+                cells.extend(names.iter().map(|&at| (at as u32, cell(&sources[at], row))));
+                cells.sort_unstable_by_key(|&(at, _)| at);
+                sparse.push_row(cells.drain(..));
             }
             Matrix::Sparse(sparse)
         } else {
