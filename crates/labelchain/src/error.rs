@@ -339,10 +339,7 @@ impl Error {
 
 /// What a path that leads nowhere may have meant.
 fn near(path: &Path) -> Option<String> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let directory = directory_of(path);
     let Ok(files) = directory.read_dir() else {
         return Some(format!("there is no directory {}", directory.display()));
     };
@@ -350,6 +347,14 @@ fn near(path: &Path) -> Option<String> {
         files.flatten().filter_map(|file| file.file_name().into_string().ok()).collect();
     let name = nearest(path.file_name()?.to_str()?, &names)?;
     Some(format!("did you mean {}?", path.with_file_name(name).display()))
+}
+
+/// Where a file is, or would be.
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// The most similar of `names`, if any is similar enough to be meant.

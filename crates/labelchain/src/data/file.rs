@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, directory_of};
 
 /// The formats of data files, told apart by the file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +106,7 @@ pub fn save(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let directory = directory_of(path);
     std::fs::metadata(directory).map_err(|error| Error::io(path, error))?;
     let write = || -> io::Result<()> {
         let mut builder = tempfile::Builder::new();

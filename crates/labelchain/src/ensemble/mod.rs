@@ -94,7 +94,7 @@ impl<M: ChainModel> Ensemble<M> {
             Walker::Lent(_) => Wanted::Ranking,
             _ => member.model().wants(),
         };
-        self.members.iter().map(wants).max().unwrap_or_default()
+        most(self.members.iter().map(wants))
     }
 
     /// How many members say each label of each standardized row is relevant, row by row.
@@ -214,6 +214,11 @@ fn decide_votes(votes: &[u32], n_labels: usize, n_members: usize) -> LabelMatrix
 /// How many rows are labelled at a time.
 fn at_once(near: Option<&Neighbourhood>) -> usize {
     near.map_or(BLOCK, Neighbourhood::rows_at_once)
+}
+
+/// What serves all who want something.
+fn most(wanted: impl Iterator<Item = Wanted>) -> Wanted {
+    wanted.max().unwrap_or_default()
 }
 
 /// A block of rows, with how near they are.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Candidate, Ensemble, Member, Walker};
+use super::{Candidate, Ensemble, Member, Walker, most};
 use crate::chain::{Chain, Independent, Order, walk_all};
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
@@ -160,7 +160,7 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
         });
     }
     let data = train.data();
-    let wanted = candidates.iter().map(|it| it.model.wants()).max().unwrap_or_default();
+    let wanted = most(candidates.iter().map(|candidate| candidate.model.wants()));
     let near = (wanted > Wanted::Nothing).then(|| Neighbourhood::of_prepared(train)).transpose()?;
     let step = near.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();

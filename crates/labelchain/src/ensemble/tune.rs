@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::plan::local_f1;
-use super::{Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes};
+use super::{Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes, most};
 use crate::chain::{Chain, Order, OrderPolicy as _, decide_alone, walk_all};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
@@ -126,7 +126,7 @@ fn votes_by_decay<M: ChainModel>(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ DECAYS.len() }>> {
     let mut ballots = Ballots::new(chains.len(), rows);
-    let wanted = chains.iter().map(|chain| chain.model.wants()).max().unwrap_or_default();
+    let wanted = most(chains.iter().map(|chain| chain.model.wants()));
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), wanted)?;
         // By β, by chain, by row.
@@ -153,7 +153,7 @@ fn votes_by_neighbours(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
     let mut ballots = Ballots::new(candidates.len(), rows);
-    let wanted = candidates.iter().map(|it| it.model.wants()).max().unwrap_or_default();
+    let wanted = most(candidates.iter().map(|candidate| candidate.model.wants()));
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let block = Rows::new(rows, start, Some(near), None, wanted)?;
         let nobody = LabelMatrix::empty(block.rows.len(), rows.n_labels());

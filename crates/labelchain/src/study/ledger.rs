@@ -22,7 +22,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
 
 use super::protocol::Protocol;
 use crate::data::stratify::Balance;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, directory_of};
 use crate::loss::Criterion;
 
 /// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
@@ -456,11 +456,10 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         }
         // SQLite does not say why; the system does. A file that is not there could not be made.
         Some(ErrorCode::CannotOpen) => {
-            let place = path.parent().filter(|place| *place != Path::new(""));
+            let could_be = directory_of(path).is_dir();
             let why = match std::fs::File::open(path).err() {
-                Some(why) if why.kind() == io::ErrorKind::NotFound => {
-                    let is_there = place.unwrap_or(Path::new(".")).is_dir();
-                    if is_there { io::ErrorKind::PermissionDenied.into() } else { why }
+                Some(why) if could_be && why.kind() == io::ErrorKind::NotFound => {
+                    io::ErrorKind::PermissionDenied.into()
                 }
                 why => why.unwrap_or_else(|| io::Error::other(error)),
             };

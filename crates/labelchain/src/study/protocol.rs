@@ -16,7 +16,7 @@ use crate::chain::Order;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
 use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, directory_of, nearest};
 use crate::experiment::{BaseName, Method, Settings, StrategyName};
 use crate::seed::Seed;
 
@@ -446,8 +446,7 @@ impl<'d> Reader<'d> {
             if missing.exists() {
                 continue;
             }
-            let directory = missing.parent().unwrap_or(Path::new(""));
-            let files = directory.read_dir().into_iter().flatten().flatten();
+            let files = directory_of(missing).read_dir().into_iter().flatten().flatten();
             let unused = files
                 .map(|file| file.path())
                 .filter(|path| !sets.iter().any(|other| other.source.file().as_ref() == Some(path)))
@@ -535,10 +534,11 @@ mod tests {
     fn data_is_looked_for_beside_the_protocol_unless_told_otherwise() {
         let text = format!("data = \"sets\"\n{LISTS}");
         let of = |data: Option<&Path>| {
-            Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap().sets[0]
-                .source
-                .file()
-                .unwrap()
+            let protocol = Protocol::parse("here/p.toml".as_ref(), &text, data).unwrap();
+            match &protocol.sets[0].source {
+                SetSource::File { path, .. } => path.clone(),
+                SetSource::Paper { .. } => unreachable!("no set of the paper"),
+            }
         };
         assert_eq!(of(None), Path::new("here/sets/a.csv"));
         assert_eq!(of(Some("/there".as_ref())), Path::new("/there/a.csv"));

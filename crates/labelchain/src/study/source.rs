@@ -29,22 +29,18 @@ pub enum SetSource {
 }
 
 impl SetSource {
-    /// The data file, whether it is there or not; none of what is made without one, or of a set of
-    /// the paper that the directory lacks.
+    /// The data file, if it is there.
     pub fn file(&self) -> Option<PathBuf> {
         match self {
-            SetSource::File { path, .. } => Some(path.clone()),
+            SetSource::File { path, .. } => path.exists().then(|| path.clone()),
             SetSource::Paper { set, directory } => set.file(directory),
         }
     }
 
     /// Whether it can be opened.
     pub fn is_there(&self) -> bool {
-        match (self, self.file()) {
-            (_, Some(file)) => file.exists(),
-            (SetSource::Paper { set, .. }, None) => set.is_made(),
-            (SetSource::File { .. }, None) => false,
-        }
+        let is_made = matches!(self, SetSource::Paper { set, .. } if set.is_made());
+        is_made || self.file().is_some()
     }
 
     /// The data.
