@@ -518,37 +518,46 @@ impl Grouped {
     }
 }
 
-/// By value, then by row. As whole numbers of the same order, which are compared in one step.
+/// By value, then by row.
+///
+/// Cells are in the order of their rows. They are sorted as whole numbers, which are compared in one
+/// step: as many leading bits of the value as leave room for its place. Values that only the other bits
+/// tell apart are rare, and a stable sort of what is almost sorted is one pass.
 pub(crate) fn sort_cells(stored: &mut [(f64, u32)]) {
     const SIGN: u64 = 1 << 63;
-    let key = |&(value, row): &(f64, u32)| {
-        let bits = value.to_bits();
-        let ascending = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-        u128::from(ascending) << 32 | u128::from(row)
+    let ascending = |value: f64| match value.to_bits() {
+        bits if bits & SIGN == 0 => bits | SIGN,
+        bits => !bits,
     };
-    let mut keys: Vec<u128> = stored.iter().map(key).collect();
+    let places = stored.len().next_power_of_two() as u64 - 1;
+    let key = |(place, &(value, _)): (u64, &(f64, u32))| ascending(value) & !places | place;
+    let mut keys: Vec<u64> = (0..).zip(stored.iter()).map(key).collect();
     keys.sort_unstable();
+    let unsorted = stored.to_vec();
     for (cell, key) in stored.iter_mut().zip(keys) {
-        let ascending = (key >> 32) as u64;
-        let bits = if ascending & SIGN == 0 { !ascending } else { ascending & !SIGN };
-        *cell = (f64::from_bits(bits), key as u32);
+        *cell = unsorted[(key & places) as usize];
     }
+    stored.sort_by_key(|&(value, _)| ascending(value));
 }
 
 /// The stored (value, row) of every column.
 pub(crate) fn stored_cells(features: &Matrix) -> Vec<Vec<(f64, u32)>> {
-    let room = match features {
-        Matrix::Dense(_) => features.n_rows(),
-        Matrix::Sparse(_) => 0,
-    };
-    let mut columns: Vec<Vec<(f64, u32)>> =
-        (0..features.n_columns()).map(|_| Vec::with_capacity(room)).collect();
-    for row in 0..features.n_rows() {
-        for (column, value) in features.entries(row) {
-            columns[column].push((value, row as u32));
+    let n_columns = features.n_columns();
+    match features {
+        Matrix::Dense(dense) => {
+            let cells = |column| dense.cells().iter().skip(column).step_by(n_columns);
+            (0..n_columns).map(|column| cells(column).copied().zip(0..).collect()).collect()
+        }
+        Matrix::Sparse(_) => {
+            let mut columns = vec![Vec::new(); n_columns];
+            for row in 0..features.n_rows() {
+                for (column, value) in features.entries(row) {
+                    columns[column].push((value, row as u32));
+                }
+            }
+            columns
         }
     }
-    columns
 }
 
 /// The positions of the set bits, ascending.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::split::{Here, Listing, Questions};
 use super::{J48, Node, Reaches, Split, Test, is_at_most};
-use crate::data::Dataset;
+use crate::data::Attribute;
 use crate::prepare::SMALL;
 
 /// A tree and the training rows that reach its nodes.
@@ -22,19 +22,25 @@ struct Open {
     listing: Listing,
 }
 
-/// Grows the whole tree. Nodes wait on a stack of their own: trees can be as deep as there are rows.
-pub(super) fn grow<'a>(settings: &J48, train: &Dataset, reaches: Reaches<'a>) -> Tree<'a> {
+/// Grows the whole tree from the stored (value, row) of every input. Nodes wait on a stack of their
+/// own: trees can be as deep as there are rows.
+pub(super) fn grow<'a>(
+    settings: &J48,
+    attributes: &[Attribute],
+    stored: &'a [Vec<(f64, u32)>],
+    relevant: &'a [bool],
+) -> Tree<'a> {
+    let reaches = Reaches::of(stored, relevant);
     let range = reaches.whole();
     let root = Node::leaf(reaches.counts(&range));
     let mut tree = Tree { reaches, nodes: vec![root], ranges: vec![range] };
-    let is_relevant = |row| tree.reaches.is_relevant(row);
-    let (questions, listing) = Questions::of(settings, train, is_relevant);
+    let (questions, listing) = Questions::of(settings, attributes, stored, relevant);
     let mut open = Vec::new();
     if settings.may_split(&tree.nodes[0]) {
         open.push(Open { node: 0, listing });
     }
-    let mut weights = vec![0.0; train.n_rows()];
-    let mut stamps = vec![u32::MAX; train.n_rows()];
+    let mut weights = vec![0.0; relevant.len()];
+    let mut stamps = vec![u32::MAX; relevant.len()];
     while let Some(Open { node, listing }) = open.pop() {
         let range = tree.ranges[node].clone();
         let mut is_whole = true;

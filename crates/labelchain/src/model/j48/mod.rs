@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{BinaryLearner, BinaryModel};
 use crate::data::{Attribute, Dataset, LabelId};
 use crate::error::{Error, Result};
-use crate::prepare::SMALL;
+use crate::prepare::{SMALL, stored_cells};
 use reach::Reaches;
 
 /// A C4.5 tree for one label (methods 8.3).
@@ -170,8 +170,8 @@ impl BinaryLearner for J48 {
         Error::unless_same("labels of a tree", 1, train.n_labels())?;
         let relevant = |row| train.labels().get(row, LabelId(0));
         let relevant: Vec<bool> = (0..train.n_rows()).map(relevant).collect();
-        let reaches = Reaches::of(train.features(), &relevant);
-        let mut tree = grow::grow(self, train, reaches);
+        let stored = stored_cells(train.features());
+        let mut tree = grow::grow(self, train.attributes(), &stored, &relevant);
         tree.collapse();
         if self.pruned {
             tree.prune(self.confidence);

@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::Test;
-use crate::data::Matrix;
 use crate::prepare::SMALL;
 
 /// A row and how much of it is here.
@@ -20,16 +19,17 @@ pub(super) struct Reach {
 /// The rows of many nodes, each a range of one list.
 #[derive(Clone)]
 pub(super) struct Reaches<'a> {
-    features: &'a Matrix,
+    /// The stored (value, row) of every input.
+    stored: &'a [Vec<(f64, u32)>],
     relevant: &'a [bool],
     list: Vec<Reach>,
 }
 
 impl<'a> Reaches<'a> {
     /// All rows, in one range.
-    pub(super) fn of(features: &'a Matrix, relevant: &'a [bool]) -> Reaches<'a> {
+    pub(super) fn of(stored: &'a [Vec<(f64, u32)>], relevant: &'a [bool]) -> Reaches<'a> {
         let reach = |row| Reach { row, weight: 1.0 };
-        Reaches { features, relevant, list: (0..relevant.len() as u32).map(reach).collect() }
+        Reaches { stored, relevant, list: (0..relevant.len() as u32).map(reach).collect() }
     }
 
     /// The same rows in a list of their own, which may be split otherwise.
@@ -68,39 +68,47 @@ impl<'a> Reaches<'a> {
         column: usize,
         test: Test,
     ) -> Vec<Range<usize>> {
-        let mut parts: Vec<Vec<Reach>> = vec![Vec::new(); test.n_answers()];
-        let mut without = Vec::new();
-        for &reach in self.at(range) {
-            match test.answer(self.features.get(reach.row as usize, column)) {
-                Some(answer) => parts[answer].push(reach),
-                None => without.push(reach),
-            }
-        }
-        let start = if without.is_empty() { range.start } else { self.list.len() };
-        if !without.is_empty() {
-            let weights = parts.iter().map(|part| part.iter().map(|reach| reach.weight).sum());
-            let weights: Vec<f64> = weights.collect();
-            let total: f64 = weights.iter().sum();
-            for (part, weight) in parts.iter_mut().zip(weights) {
-                let share =
-                    if total < SMALL { 1.0 / test.n_answers() as f64 } else { weight / total };
-                if share > SMALL {
-                    let portion = |reach: &Reach| Reach { weight: reach.weight * share, ..*reach };
-                    part.extend(without.iter().map(portion));
-                }
-            }
-            self.list.resize(
-                start + parts.iter().map(Vec::len).sum::<usize>(),
-                Reach { row: 0, weight: 0.0 },
-            );
-        }
-        let mut end = start;
-        let place = |part: Vec<Reach>| {
-            let range = end..end + part.len();
-            self.list[range.clone()].copy_from_slice(&part);
-            end = range.end;
-            range
+        let stored = &self.stored[column];
+        let is_full = stored.len() == self.relevant.len();
+        let cell = |row: u32| match is_full {
+            true => stored[row as usize].0,
+            false => stored.binary_search_by_key(&row, |it| it.1).map_or(0.0, |at| stored[at].0),
         };
-        parts.into_iter().map(place).collect()
+        let n_answers = test.n_answers();
+        let rows = &self.list[range.clone()];
+        // Those without an answer come last.
+        let answer = |reach: &Reach| test.answer(cell(reach.row)).unwrap_or(n_answers);
+        let answers: Vec<usize> = rows.iter().map(answer).collect();
+        let mut ends = vec![0; n_answers + 2];
+        answers.iter().for_each(|&answer| ends[answer + 1] += 1);
+        (0..=n_answers).for_each(|answer| ends[answer + 1] += ends[answer]);
+        let starts = ends.clone();
+        let mut parted = vec![Reach { row: 0, weight: 0.0 }; rows.len()];
+        // No branch to be mispredicted.
+        for (&reach, answer) in rows.iter().zip(answers) {
+            parted[ends[answer]] = reach;
+            ends[answer] += 1;
+        }
+        let ranges = starts.windows(2).take(n_answers).map(|it| it[0]..it[1]);
+        let without = &parted[starts[n_answers]..];
+        if without.is_empty() {
+            self.list[range.clone()].copy_from_slice(&parted);
+            return ranges.map(|it| range.start + it.start..range.start + it.end).collect();
+        }
+        let parts = || ranges.clone().map(|it| &parted[it]);
+        let weights = parts().map(|part| part.iter().map(|reach| reach.weight).sum());
+        let weights: Vec<f64> = weights.collect();
+        let total: f64 = weights.iter().sum();
+        let with_share = |(part, weight): (&[Reach], f64)| {
+            let share = if total < SMALL { 1.0 / n_answers as f64 } else { weight / total };
+            let start = self.list.len();
+            self.list.extend(part);
+            if share > SMALL {
+                let portion = |reach: &Reach| Reach { weight: reach.weight * share, ..*reach };
+                self.list.extend(without.iter().map(portion));
+            }
+            start..self.list.len()
+        };
+        parts().zip(weights).map(with_share).collect()
     }
 }

@@ -4,8 +4,8 @@ use std::f64::consts::LN_2;
 use std::ops::{Add, Sub};
 
 use super::{J48, Test, is_above, is_at_most, value_of};
-use crate::data::{AttributeKind, Dataset};
-use crate::prepare::{NLogN, SMALL, real_n_log_n, sort_cells, stored_cells};
+use crate::data::{Attribute, AttributeKind};
+use crate::prepare::{NLogN, SMALL, real_n_log_n, sort_cells};
 
 /// Values must be so far apart for a threshold to lie between them.
 const GAP: f64 = 1e-5;
@@ -200,15 +200,16 @@ impl<'a> Questions<'a> {
     /// All questions there are, and all rows in the order of each input.
     pub(super) fn of(
         settings: &'a J48,
-        train: &Dataset,
-        is_relevant: impl Fn(u32) -> bool,
+        attributes: &[Attribute],
+        stored: &[Vec<(f64, u32)>],
+        relevant: &[bool],
     ) -> (Questions<'a>, Listing) {
-        let n_rows = train.n_rows();
+        let n_rows = relevant.len();
         let (mut columns, mut listing) = (Vec::new(), Listing::default());
-        for (attribute, cells) in train.attributes().iter().zip(stored_cells(train.features())) {
-            let (column, cells) = Column::of(&attribute.kind, cells, n_rows);
+        for (attribute, cells) in attributes.iter().zip(stored) {
+            let (column, cells) = Column::of(&attribute.kind, cells.clone(), n_rows);
             if column.n_values.is_none_or(|n_values| n_values > 1) && !cells.is_empty() {
-                let tag = |row| row << 1 | u32::from(is_relevant(row));
+                let tag = |row| row << 1 | u32::from(relevant[row as usize]);
                 listing
                     .cells
                     .extend(cells.iter().map(|&(value, row)| Cell { value, tag: tag(row) }));
@@ -288,8 +289,16 @@ impl<'a> Questions<'a> {
             return None;
         }
         let none = Cut { below: f64::NAN, above: f64::NAN, low: Bag::default() };
+        let start = Search {
+            n_cuts: 0,
+            entropy: weigher.entropy,
+            best: none,
+            below: f64::NAN,
+            no: W::default(),
+            yes: W::default(),
+        };
         let found = sorted.each(
-            Search { n_cuts: 0, entropy: weigher.entropy, best: none, current: none },
+            start,
             #[inline(always)]
             |search, value, bag| search.step(value, bag, W::least(least), weigher),
         );
@@ -492,15 +501,19 @@ struct Search<W> {
     /// What entropy the best leaves.
     entropy: f64,
     best: Cut<W>,
-    /// The last row seen, and all rows up to it.
-    current: Cut<W>,
+    /// The value of the last row seen.
+    below: f64,
+    /// All rows up to it, of each class. Together in a bag they would share a register, to be packed
+    /// and unpacked at each step.
+    no: W,
+    yes: W,
 }
 
 impl<W: Weight> Search<W> {
     /// Looks at the cut below a row, then takes the row in.
     #[inline(always)]
     fn step(mut self, value: f64, bag: Bag<W>, least: W, weigher: &Weigher<W>) -> Search<W> {
-        let Cut { below, low, .. } = self.current;
+        let (below, low) = (self.below, [self.no, self.yes]);
         let n_low = total(low);
         let n_high = total(weigher.known) - n_low;
         if below + GAP < value && n_low >= least && n_high >= least {
@@ -511,7 +524,7 @@ impl<W: Weight> Search<W> {
                 self.best = Cut { below, above: value, low };
             }
         }
-        self.current = Cut { below: value, above: value, low: plus(low, bag) };
+        (self.below, self.no, self.yes) = (value, self.no + bag[0], self.yes + bag[1]);
         self
     }
 }
