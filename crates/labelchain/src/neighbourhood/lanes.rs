@@ -1,5 +1,7 @@
 //! How far are some training rows, in some of their inputs?
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Attribute, Matrix};
@@ -88,10 +90,12 @@ const WIDTH: usize = 32;
 /// Some rows and columns of the training set, laid out for distances term by term: each is summed
 /// in column order, whatever rows lie beside it.
 pub struct Lanes {
-    n_rows: usize,
     columns: Vec<(usize, Comparison)>,
-    /// For every `WIDTH` rows, their cells column by column.
+    /// For every `WIDTH` distinct rows, their cells column by column.
     cells: Vec<[f64; WIDTH]>,
+    n_distinct: usize,
+    /// Which of those each of the rows is.
+    which: Vec<u32>,
 }
 
 impl Lanes {
@@ -108,10 +112,11 @@ impl Lanes {
             }
             (comparison, _) => comparison,
         };
+        let (distinct, which) = distinct(features, rows, columns);
         let columns: Vec<(usize, Comparison)> =
             columns.iter().map(|&column| (column, comparison(column))).collect();
-        let mut cells = Vec::with_capacity(rows.len().div_ceil(WIDTH) * columns.len());
-        for rows in rows.chunks(WIDTH) {
+        let mut cells = Vec::with_capacity(distinct.len().div_ceil(WIDTH) * columns.len());
+        for rows in distinct.chunks(WIDTH) {
             for &column in &columns {
                 let mut lane = [0.0; WIDTH];
                 for (place, &row) in lane.iter_mut().zip(rows) {
@@ -120,7 +125,7 @@ impl Lanes {
                 cells.push(lane);
             }
         }
-        Lanes { n_rows: rows.len(), columns, cells }
+        Lanes { columns, cells, n_distinct: distinct.len(), which }
     }
 
     /// The cells of another row, standardized alike, that its distances need.
@@ -129,10 +134,10 @@ impl Lanes {
     }
 
     /// The squared distance of a row with these cells to each of the rows.
-    pub fn distances(&self, cells: &[f64]) -> Vec<f64> {
+    pub fn distances(&self, cells: &[f64]) -> impl Iterator<Item = f64> {
         let comparisons = self.columns.iter().map(|&(_, comparison)| comparison);
         let query: Vec<(f64, Comparison)> = cells.iter().copied().zip(comparisons).collect();
-        let mut distances = vec![0.0; self.n_rows];
+        let mut distances = vec![0.0; self.n_distinct];
         if !query.is_empty() {
             let groups = self.cells.chunks(query.len());
             for (distances, cells) in distances.chunks_mut(WIDTH).zip(groups) {
@@ -143,8 +148,36 @@ impl Lanes {
                 distances.copy_from_slice(&sums[..distances.len()]);
             }
         }
-        distances
+        self.which.iter().map(move |&which| distances[which as usize])
     }
+}
+
+/// The first of all rows that have the same cells in some columns, and which of them each row is like.
+///
+/// In texts most rows have none of a few chosen words, and a tenth of the rows may stand for all. Rows
+/// that are not sparse are taken to be distinct.
+fn distinct(features: &Matrix, rows: &[usize], columns: &[usize]) -> (Vec<usize>, Vec<u32>) {
+    if let Matrix::Dense(_) = features {
+        return (rows.to_vec(), (0..rows.len() as u32).collect());
+    }
+    let mut is_wanted = vec![false; features.n_columns()];
+    columns.iter().for_each(|&column| is_wanted[column] = true);
+    let mut firsts = Vec::new();
+    let mut known: HashMap<Vec<(usize, u64)>, u32> = HashMap::new();
+    let mut cells = Vec::new();
+    let which = rows.iter().map(|&row| {
+        let wanted = features.entries(row).filter(|&(column, _)| is_wanted[column]);
+        cells.clear();
+        cells.extend(wanted.map(|(column, cell)| (column, cell.to_bits())));
+        known.get(&cells).copied().unwrap_or_else(|| {
+            let which = firsts.len() as u32;
+            firsts.push(row);
+            known.insert(cells.clone(), which);
+            which
+        })
+    });
+    let which = which.collect();
+    (firsts, which)
 }
 
 fn cell(features: &Matrix, row: usize, (column, comparison): (usize, Comparison)) -> f64 {
@@ -207,7 +240,7 @@ mod tests {
     fn distances(lanes: &Lanes, cell: f64) -> Vec<f64> {
         let mut dense = Dense::new(1);
         dense.push_row(&[cell]);
-        lanes.distances(&lanes.cells(&Matrix::Dense(dense), 0))
+        lanes.distances(&lanes.cells(&Matrix::Dense(dense), 0)).collect()
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
-use crate::prepare::{Prepared, one_hot};
+use crate::prepare::{Prepared, one_hot, stored_cells};
 use crate::product::times_transposed;
 use lanes::Comparison;
 
@@ -39,6 +39,8 @@ pub(crate) const BLOCK: usize = 256;
 struct Wide<'d> {
     features: Cow<'d, Matrix>,
     lengths: Vec<f64>,
+    /// The stored (value, row) of every column, once sparse rows are measured against these.
+    columns: OnceLock<Vec<Vec<(f64, u32)>>>,
 }
 
 impl Neighbourhood<'_> {
@@ -118,7 +120,7 @@ impl Neighbourhood<'_> {
                 let columns: Vec<usize> = (0..self.attributes.len()).collect();
                 self.lanes(&all, &columns, Metric::Euclidean)
             });
-            return lanes.distances(&lanes.cells(queries, query));
+            return lanes.distances(&lanes.cells(queries, query)).collect();
         }
         let kinds: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
         let stored: Vec<(usize, f64)> = queries.entries(query).collect();
@@ -170,6 +172,7 @@ impl Wide<'_> {
             return Ok(Some(Wide {
                 lengths: lengths(features),
                 features: Cow::Borrowed(features),
+                columns: OnceLock::new(),
             }));
         }
         let mut scale = Vec::new();
@@ -182,7 +185,8 @@ impl Wide<'_> {
         let labels = LabelMatrix::empty(features.n_rows(), 0);
         let data = Dataset::new("rows", attributes.to_vec(), features.clone(), vec![], labels)?;
         let features = one_hot(&data)?.features().scaled(&scale);
-        Ok(Some(Wide { lengths: lengths(&features), features: Cow::Owned(features) }))
+        let lengths = lengths(&features);
+        Ok(Some(Wide { lengths, features: Cow::Owned(features), columns: OnceLock::new() }))
     }
 
     /// |x|² + |v|² - 2 x·v, negatives cut to 0.
@@ -204,16 +208,15 @@ impl Wide<'_> {
         distances
     }
 
-    /// x·v over the stored cells of v, with x spread out.
+    /// x·v by the columns that x stores: training rows that do not store them cost nothing.
     fn sparse_products(&self, train: &Wide) -> Vec<f64> {
-        let mut products = Vec::with_capacity(self.lengths.len() * train.lengths.len());
-        let mut spread = vec![0.0; self.features.n_columns()];
-        for query in 0..self.lengths.len() {
-            self.features.entries(query).for_each(|(column, x)| spread[column] = x);
-            for row in 0..train.lengths.len() {
-                products.push(train.features.entries(row).map(|(at, v)| spread[at] * v).sum());
+        let (n, m) = (self.lengths.len(), train.lengths.len());
+        let columns = train.columns.get_or_init(|| stored_cells(&train.features));
+        let mut products = vec![0.0; n * m];
+        for (query, products) in products.chunks_mut(m.max(1)).enumerate() {
+            for (column, x) in self.features.entries(query) {
+                columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
             }
-            self.features.entries(query).for_each(|(column, _)| spread[column] = 0.0);
         }
         products
     }

@@ -1,7 +1,8 @@
 //! The inputs column by column, made once per data set and shared by all members and labels.
 //!
-//! A column is sorted once, when someone first asks for it. Any subset of its rows is then scanned through a row mask, in ascending
-//! values, without sorting again; standardizing would not change the order.
+//! A column is sorted once, when someone first asks for it. Any subset of its rows is then scanned
+//! through a row mask, in ascending values, without sorting again; standardizing would not change the
+//! order.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,6 +23,8 @@ pub struct Columns {
     data: Arc<Dataset>,
     /// How many of its rows are here.
     n_here: usize,
+    /// The place of each row of the data set among those here; none where all are here.
+    places: Option<Vec<u32>>,
     columns: Vec<OnceLock<Column>>,
     logs: OnceLock<NLogN>,
 }
@@ -86,45 +89,25 @@ struct Grouped {
     many: Vec<u64>,
 }
 
-/// Some rows of a data set and the class of each.
+/// Some rows of some columns and the class of each.
 pub(crate) struct Classes {
-    /// For each row of the data set: one row of its class, or none if it is not here.
+    /// For each row of the columns: one row of its class, or none if it is not here.
     of_row: Vec<Pair>,
-    /// For each row of the data set that is here: how many are before it.
-    place: Vec<u32>,
     rows: Vec<u64>,
     relevant: Vec<u64>,
     counts: [u32; 2],
 }
 
+/// The place of a row that is not here.
+const NOWHERE: u32 = u32::MAX;
+
 impl Classes {
-    /// # Panics
-    /// If a row is not below `n_rows`.
-    pub(crate) fn new(n_rows: usize, rows: &[usize], relevant: impl Fn(usize) -> bool) -> Classes {
-        let words = n_rows.div_ceil(64);
-        let mut classes = Classes {
-            of_row: vec![Pair::default(); n_rows],
-            place: vec![0; n_rows],
-            rows: vec![0; words],
-            relevant: vec![0; words],
-            counts: [0; 2],
-        };
-        for &row in rows {
-            let is_relevant = relevant(row);
-            classes.of_row[row] = Pair::new([u32::from(!is_relevant), u32::from(is_relevant)]);
-            classes.rows[row / 64] |= 1 << (row % 64);
-            classes.relevant[row / 64] |= u64::from(is_relevant) << (row % 64);
-        }
-        for (n_before, row) in (0..).zip(ones_of(classes.rows.iter().copied())) {
-            classes.place[row] = n_before;
-        }
-        let all = classes.of_row.iter().fold(Pair::default(), |sum, &pair| sum.plus(pair));
-        classes.counts = all.counts();
-        classes
+    fn is_here(&self, row: u32) -> bool {
+        self.rows[row as usize / 64] >> (row % 64) & 1 == 1
     }
 
-    fn is_here(&self, row: usize) -> bool {
-        self.rows[row / 64] >> (row % 64) & 1 == 1
+    fn those_here(&self, rows: &[u32]) -> impl Iterator<Item = u32> {
+        rows.iter().copied().filter(|&row| self.is_here(row))
     }
 
     pub(crate) fn n_rows(&self) -> usize {
@@ -135,18 +118,8 @@ impl Classes {
     pub(crate) fn slots(&self) -> Slots {
         match self.counts.contains(&0) {
             true => Slots::useless(),
-            false => self.two_slots(ones_of(self.relevant.iter().copied())),
+            false => Slots::two(self.counts, self.relevant.clone()),
         }
-    }
-
-    fn places(&self, rows: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
-        rows.filter(|&row| self.is_here(row)).map(|row| self.place[row] as usize)
-    }
-
-    fn two_slots(&self, second: impl Iterator<Item = usize>) -> Slots {
-        let mut slots = Slots::new(self.n_rows(), 2, false, 0);
-        slots.put(1, self.places(second));
-        slots
     }
 }
 
@@ -162,7 +135,7 @@ impl Columns {
             }
         };
         let (data, n_here) = (Arc::clone(data), data.n_rows());
-        Columns { data, n_here, columns, logs: OnceLock::new() }
+        Columns { data, n_here, places: None, columns, logs: OnceLock::new() }
     }
 
     /// How many rows the data set has.
@@ -182,21 +155,60 @@ impl Columns {
         })
     }
 
-    /// The same of only some rows: for whoever scans them more than once.
+    /// Where a row of the data set is among the rows here.
+    fn place(&self, row: usize) -> usize {
+        self.places.as_ref().map_or(row, |places| places[row] as usize)
+    }
+
+    /// The same of only some rows, all of which are here: for whoever scans them more than once.
     pub(crate) fn on(&self, rows: &[usize]) -> Columns {
-        let mut is_here = vec![false; self.n_rows()];
-        rows.iter().for_each(|&row| is_here[row] = true);
-        let n_here = is_here.iter().filter(|&&is_here| is_here).count();
-        let column = |at: usize| match &self.column(at).cells {
-            Cells::TwoValued(_) => self.columns[at].clone(),
-            Cells::Grouped(grouped) => {
-                let cells = Cells::Grouped(grouped.on(|row| is_here[row], n_here));
-                Column { is_numeric: self.column(at).is_numeric, cells }.into()
-            }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut places = vec![NOWHERE; self.n_rows()];
+        // From the places here to those among the rows.
+        let mut moved = vec![NOWHERE; self.n_here];
+        for (place, &row) in (0..).zip(&rows) {
+            places[row] = place;
+            moved[self.place(row)] = place;
+        }
+        let column = |at: usize| {
+            let Column { is_numeric, ref cells } = *self.column(at);
+            let cells = match cells {
+                Cells::TwoValued(column) => Cells::TwoValued(column.on(&moved, rows.len())),
+                Cells::Grouped(column) => {
+                    Cells::Grouped(column.on(|row| moved[row as usize], rows.len()))
+                }
+            };
+            Column { is_numeric, cells }.into()
         };
         let columns = (0..self.n_features()).map(column).collect();
         let (data, logs) = (Arc::clone(&self.data), self.logs().clone().into());
-        Columns { data, n_here, columns, logs }
+        Columns { data, n_here: rows.len(), places: Some(places), columns, logs }
+    }
+
+    /// Some rows, which are here, and to which of them a label is relevant. The order of `rows` does
+    /// not matter, and a row named twice counts once.
+    ///
+    /// # Panics
+    /// If a row is not here.
+    pub(crate) fn classes(&self, rows: &[usize], relevant: impl Fn(usize) -> bool) -> Classes {
+        let words = self.n_here.div_ceil(64);
+        let mut classes = Classes {
+            of_row: vec![Pair::default(); self.n_here],
+            rows: vec![0; words],
+            relevant: vec![0; words],
+            counts: [0; 2],
+        };
+        for &row in rows {
+            let (place, is_relevant) = (self.place(row), relevant(row));
+            classes.of_row[place] = Pair::new([u32::from(!is_relevant), u32::from(is_relevant)]);
+            classes.rows[place / 64] |= 1 << (place % 64);
+            classes.relevant[place / 64] |= u64::from(is_relevant) << (place % 64);
+        }
+        let all = classes.of_row.iter().fold(Pair::default(), |sum, &pair| sum.plus(pair));
+        classes.counts = all.counts();
+        classes
     }
 
     /// The different values an input takes on the rows named, ascending, with how many rows of
@@ -210,7 +222,7 @@ impl Columns {
         rows: &[usize],
         relevant: impl Fn(usize) -> bool,
     ) -> Vec<Tally> {
-        self.tallies_of(feature, &Classes::new(self.n_rows(), rows, relevant))
+        self.tallies_of(feature, &self.classes(rows, relevant))
     }
 
     pub(crate) fn tallies_of(&self, feature: usize, classes: &Classes) -> Vec<Tally> {
@@ -255,7 +267,7 @@ impl Columns {
         self.logs.get_or_init(|| NLogN::up_to(self.n_rows()))
     }
 
-    /// An input on the rows of `classes`, all of which are here: numeric ones cut by [`discretize`],
+    /// An input on the rows of `classes`: numeric ones cut by [`discretize`],
     /// nominal ones by value.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
         let Column { is_numeric, cells } = self.column(feature);
@@ -266,11 +278,12 @@ impl Columns {
         };
         match cells {
             Cells::TwoValued(column) => {
-                if !differ(column.tallies(classes).map(|tally| tally.counts)) {
+                let sides = column.tallies(classes).map(|tally| tally.counts);
+                if !differ(sides) {
                     return Slots::useless();
                 }
                 let here = column.greater.iter().zip(&classes.rows).map(|(a, b)| a & b);
-                classes.two_slots(ones_of(here))
+                Slots::two(sides.map(|side| side[0] + side[1]), here.collect())
             }
             Cells::Grouped(column) if column.values.len() == 2 && column.missing.is_empty() => {
                 let mut counts = column.counts(classes).map(Pair::counts);
@@ -279,7 +292,8 @@ impl Columns {
             }
             Cells::Grouped(column) => {
                 let fewer = classes.n_rows() < self.n_here;
-                let fewer = fewer.then(|| column.on(|row| classes.is_here(row), classes.n_rows()));
+                let stays = |row| if classes.is_here(row) { row } else { NOWHERE };
+                let fewer = fewer.then(|| column.on(stays, classes.n_rows()));
                 let column = fewer.as_ref().unwrap_or(column);
                 // The first value of every slot but the first.
                 let starts = match is_numeric {
@@ -298,24 +312,39 @@ impl Columns {
 }
 
 impl TwoValued {
-    fn tallies(&self, classes: &Classes) -> [Tally; 2] {
-        let mut counts = [0; 2];
-        for ((&greater, &rows), &relevant) in
-            self.greater.iter().zip(&classes.rows).zip(&classes.relevant)
-        {
-            counts[0] += (greater & rows & !relevant).count_ones();
-            counts[1] += (greater & relevant).count_ones();
+    /// Only some rows, so many, in other places.
+    fn on(&self, moved: &[u32], n_here: usize) -> TwoValued {
+        let mut greater = vec![0; n_here.div_ceil(64)];
+        for row in ones_of(self.greater.iter().copied()) {
+            if moved[row] != NOWHERE {
+                greater[moved[row] as usize / 64] |= 1 << (moved[row] % 64);
+            }
         }
+        TwoValued { values: self.values, greater }
+    }
+
+    fn tallies(&self, classes: &Classes) -> [Tally; 2] {
+        let words = self.greater.iter().zip(&classes.rows).zip(&classes.relevant);
+        let counts = vectorized(
+            #[inline(always)]
+            || {
+                words.fold([0; 2], |[no, yes], ((greater, rows), relevant)| {
+                    let no = no + (greater & rows & !relevant).count_ones();
+                    [no, yes + (greater & relevant).count_ones()]
+                })
+            },
+        );
         let lesser = [classes.counts[0] - counts[0], classes.counts[1] - counts[1]];
         [Tally { value: self.values[0], counts: lesser }, Tally { value: self.values[1], counts }]
     }
 }
 
 impl Grouped {
-    /// Only some rows, `n_here` in all, and the values they have.
-    fn on(&self, is_here: impl Fn(usize) -> bool, n_here: usize) -> Grouped {
-        let is_here = |row: u32| is_here(row as usize);
-        let missing: Vec<u32> = self.missing.iter().copied().filter(|&row| is_here(row)).collect();
+    /// Only some rows, `n_here` in all, in other places, and the values they have.
+    fn on(&self, moved: impl Fn(u32) -> u32, n_here: usize) -> Grouped {
+        let is_here = |row: u32| moved(row) != NOWHERE;
+        let missing = self.missing.iter().map(|&row| moved(row));
+        let missing: Vec<u32> = missing.filter(|&row| row != NOWHERE).collect();
         let n_listed = self.rows.iter().filter(|&&row| is_here(row)).count();
         let has_rest = n_here > n_listed + missing.len();
         let mut here = Grouped {
@@ -333,7 +362,7 @@ impl Grouped {
         for (at, (&value, span)) in self.values.iter().zip(self.starts.windows(2)).enumerate() {
             let n_before = n_rows;
             for &row in &self.rows[span[0] as usize..span[1] as usize] {
-                here.rows[n_rows] = row;
+                here.rows[n_rows] = moved(row);
                 n_rows += usize::from(is_here(row));
             }
             let is_rest = has_rest && Some(at) == self.rest;
@@ -438,14 +467,15 @@ impl Grouped {
     fn slots(&self, starts: &[usize], classes: &Classes) -> Slots {
         let n_values = starts.len() + 1;
         let rest = self.rest.map_or(0, |value| starts.partition_point(|&start| start <= value));
-        let mut slots = Slots::new(classes.n_rows(), n_values, !self.missing.is_empty(), rest);
+        let (n_here, n_words) = (classes.n_rows(), classes.rows.len());
+        let mut slots = Slots::new(n_here, n_words, n_values, !self.missing.is_empty(), rest);
         for slot in (0..n_values).filter(|&slot| slot != rest) {
             let first = if slot == 0 { 0 } else { starts[slot - 1] };
             let end = starts.get(slot).copied().unwrap_or(self.values.len());
             let rows = &self.rows[self.starts[first] as usize..self.starts[end] as usize];
-            slots.put(slot, classes.places(rows.iter().map(|&row| row as usize)));
+            slots.put(slot, classes.those_here(rows));
         }
-        slots.put(n_values, classes.places(self.missing.iter().map(|&row| row as usize)));
+        slots.put(n_values, classes.those_here(&self.missing));
         slots
     }
 }
@@ -510,8 +540,9 @@ impl Grouped {
         if !parts {
             return None;
         }
-        let mut greater = vec![if rest == 0 { 0 } else { u64::MAX }; n_rows.div_ceil(64)];
-        for &row in &self.rows {
+        let mut greater = vec![0; n_rows.div_ceil(64)];
+        let everybody = if rest == 1 { 0..n_rows as u32 } else { 0..0 };
+        for row in everybody.chain(self.rows.iter().copied()) {
             greater[row as usize / 64] ^= 1 << (row % 64);
         }
         Some(TwoValued { values: [a, b], greater })
@@ -648,8 +679,14 @@ mod tests {
                     let cuts = mdl_cuts(&plain, Encoding::Values);
                     prop_assert_eq!(&cuts, &mdl_cuts(&masked, Encoding::Values));
                     let here = columns.on(&chosen);
+                    prop_assert_eq!(&here.tallies(feature, &chosen, |row| rows[row].2), &plain);
+                    let (half, _) = chosen.split_at(chosen.len() / 2);
+                    let of_half = columns.tallies(feature, half, |row| rows[row].2);
+                    for fewer in [&here, &here.on(half)] {
+                        prop_assert_eq!(&fewer.tallies(feature, half, |row| rows[row].2), &of_half);
+                    }
                     if let Cells::Grouped(column) = &here.column(feature).cells {
-                        let classes = Classes::new(rows.len(), &chosen, |row| rows[row].2);
+                        let classes = here.classes(&chosen, |row| rows[row].2);
                         let values: Vec<f64> = plain.iter().map(|tally| tally.value).collect();
                         let found = column.cuts(&classes, here.logs()).into_iter().map(|above| {
                             let at = values.partition_point(|&value| value < column.values[above]);

@@ -6,12 +6,13 @@ use crate::product::vectorized;
 
 /// A column on some rows, as a contingency table needs it: which slot each row is in.
 pub(crate) struct Slots {
-    n_rows: usize,
     /// How many rows each slot has. Missing cells have the last one, if the column has any.
     counts: Vec<u32>,
     has_missing: bool,
     /// The slot of the rows that were not put anywhere.
     rest: usize,
+    /// Words of 64 rows, of which not all need be here.
+    n_words: usize,
     rows: Rows,
 }
 
@@ -29,23 +30,35 @@ const MOST_BITS: usize = 32;
 const MOST_COUNTS: usize = 128;
 
 impl Slots {
-    /// So many slots, and one more for missing cells. All rows are in slot `rest` until they are
-    /// put elsewhere.
-    pub(crate) fn new(n_rows: usize, n_values: usize, has_missing: bool, rest: usize) -> Slots {
+    /// So many slots, and one more for missing cells. All rows, `n_here` of `n_words` words, are in
+    /// slot `rest` until they are put elsewhere.
+    pub(crate) fn new(
+        n_here: usize,
+        n_words: usize,
+        n_values: usize,
+        has_missing: bool,
+        rest: usize,
+    ) -> Slots {
         let mut counts = vec![0; n_values + usize::from(has_missing)];
         let rows = match counts.len() {
-            n if n > MOST_BITS => Rows::Codes(vec![rest as u32; n_rows]),
-            n => Rows::Bits(vec![0; n.saturating_sub(1) * n_rows.div_ceil(64)]),
+            n if n > MOST_BITS => Rows::Codes(vec![rest as u32; n_words * 64]),
+            n => Rows::Bits(vec![0; n.saturating_sub(1) * n_words]),
         };
         if let Some(count) = counts.get_mut(rest) {
-            *count = n_rows as u32;
+            *count = n_here as u32;
         }
-        Slots { n_rows, counts, has_missing, rest, rows }
+        Slots { counts, has_missing, rest, n_words, rows }
+    }
+
+    /// Two slots, the rows of the second by their bits.
+    pub(crate) fn two(counts: [u32; 2], second: Vec<u64>) -> Slots {
+        let (n_words, rows) = (second.len(), Rows::Bits(second));
+        Slots { counts: counts.to_vec(), has_missing: false, rest: 0, n_words, rows }
     }
 
     /// A column of at most one value, which tells nothing.
     pub(crate) fn useless() -> Slots {
-        Slots::new(0, 0, false, 0)
+        Slots::new(0, 0, 0, false, 0)
     }
 
     fn is_useless(&self) -> bool {
@@ -53,20 +66,19 @@ impl Slots {
     }
 
     /// Moves rows out of the rest.
-    pub(crate) fn put(&mut self, slot: usize, rows: impl Iterator<Item = usize>) {
-        let words = self.n_rows.div_ceil(64);
+    pub(crate) fn put(&mut self, slot: usize, rows: impl Iterator<Item = u32>) {
         let mut n_put = 0;
         match &mut self.rows {
             Rows::Bits(bits) => {
-                let at = (slot - usize::from(slot > self.rest)) * words;
+                let at = (slot - usize::from(slot > self.rest)) * self.n_words;
                 for row in rows {
-                    bits[at + row / 64] |= 1 << (row % 64);
+                    bits[at + row as usize / 64] |= 1 << (row % 64);
                     n_put += 1;
                 }
             }
             Rows::Codes(codes) => {
                 for row in rows {
-                    codes[row] = slot as u32;
+                    codes[row as usize] = slot as u32;
                     n_put += 1;
                 }
             }
@@ -88,14 +100,15 @@ impl Slots {
     /// The bits of the slots other than the rest, with the slot of each.
     fn bits<'s>(&'s self, bits: &'s [u64]) -> impl Iterator<Item = (usize, &'s [u64])> {
         let slots = (0..self.n()).filter(|&slot| slot != self.rest);
-        slots.zip(bits.chunks_exact(self.n_rows.div_ceil(64).max(1)))
+        slots.zip(bits.chunks_exact(self.n_words.max(1)))
     }
 
+    /// The slot of each row, and the rest for those that are not here.
     fn codes(&self) -> Vec<u32> {
         match &self.rows {
             Rows::Codes(codes) => codes.clone(),
             Rows::Bits(bits) => {
-                let mut codes = vec![self.rest as u32; self.n_rows];
+                let mut codes = vec![self.rest as u32; self.n_words * 64];
                 for (slot, bits) in self.bits(bits) {
                     ones_of(bits.iter().copied()).for_each(|row| codes[row] = slot as u32);
                 }
@@ -120,6 +133,8 @@ pub(crate) fn contingency(a: &Slots, b: &Slots, table: &mut Vec<u32>) {
             for (i, j) in a.codes().into_iter().zip(b.codes()) {
                 table[i as usize * b.n() + j as usize] += 1;
             }
+            let n_here: u32 = a.counts.iter().sum();
+            table[a.rest * b.n() + b.rest] -= (a.n_words * 64) as u32 - n_here;
         }
     }
 }
@@ -226,9 +241,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn slots(codes: &[usize], n_slots: usize, rest: usize) -> Slots {
-        let mut slots = Slots::new(codes.len(), n_slots, false, rest);
+        let n_words = codes.len().div_ceil(64);
+        let mut slots = Slots::new(codes.len(), n_words, n_slots, false, rest);
         for slot in (0..n_slots).filter(|&slot| slot != rest) {
-            slots.put(slot, (0..codes.len()).filter(|&row| codes[row] == slot));
+            slots.put(slot, (0..).zip(codes).filter(|it| *it.1 == slot).map(|it| it.0));
         }
         slots
     }

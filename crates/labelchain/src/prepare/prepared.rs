@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::Classes;
 use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
@@ -130,7 +129,7 @@ impl Prepared {
 
     /// The different values of any numeric column on the rows named.
     pub fn spreads(&self, rows: &[usize]) -> impl Fn(usize) -> Spread + '_ {
-        let here = Classes::new(self.data.n_rows(), rows, |_| false);
+        let here = self.columns.classes(rows, |_| false);
         move |column| {
             let spread = self.columns.spread(column, &here);
             let zero = self.zero[column];
@@ -141,7 +140,7 @@ impl Prepared {
     /// Any numeric column on the rows named, in bins that tell a label apart.
     pub fn bins(&self, rows: &[usize], label: LabelId) -> impl Fn(usize) -> Bins + '_ {
         let relevant = |row| self.data.labels().get(row, label);
-        let classes = Classes::new(self.data.n_rows(), rows, relevant);
+        let classes = self.columns.classes(rows, relevant);
         move |column| {
             let mut tallies = self.columns.tallies_of(column, &classes);
             tallies.iter_mut().for_each(|tally| tally.value += self.zero[column]);

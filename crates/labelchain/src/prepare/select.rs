@@ -56,7 +56,7 @@ impl Cfs {
         relevant: impl Fn(usize) -> bool,
         seed: Seed,
     ) -> Vec<usize> {
-        let classes = Classes::new(columns.n_rows(), rows, relevant);
+        let classes = columns.classes(rows, relevant);
         let mut correlations = Correlations::new(columns, &classes);
         let mut selected = search(&mut correlations);
         add_locally_predictive(&mut selected, &mut correlations);
@@ -402,8 +402,14 @@ mod tests {
             let [a, b] = [&forwards, &backwards]
                 .map(|order| Cfs::default().select(&columns, order, relevant, Seed::new(1)));
             prop_assert_eq!(&a, &b);
+            let here = columns.on(&forwards);
+            prop_assert_eq!(&a, &Cfs::default().select(&here, &backwards, relevant, Seed::new(1)));
             prop_assert_eq!(a, select(&copy, |row| relevant(forwards[row])));
-            let classes = Classes::new(rows.len(), &forwards, relevant);
+            let (half, _) = forwards.split_at(forwards.len() / 2);
+            let [fewer, same] = [&columns, &here]
+                .map(|columns| Cfs::default().select(columns, half, relevant, Seed::new(1)));
+            prop_assert_eq!(fewer, same);
+            let classes = columns.classes(&forwards, relevant);
             let mut correlations = Correlations::new(&columns, &classes);
             let fast = search(&mut correlations);
             prop_assert_eq!(fast, plain_search(&mut Correlations::new(&columns, &classes)));
