@@ -348,7 +348,8 @@ fn files_that_do_not_fit_are_refused_or_noted() {
     let (status, unseen, notes) = place.run(&["predict", "m.labelchain", "unseen.csv"]);
     assert_eq!(status, 0, "{notes}");
     assert!(notes.contains("note: columns ignored") && notes.contains("\"extra\""), "{notes}");
-    assert!(notes.contains("note: cells with values never seen in training"), "{notes}");
+    let first = "never seen in training, treated as missing: ";
+    assert!(notes.contains(first) && notes.contains("(first: \""), "{notes}");
     // A column that shows no value is missing, whatever it was in training.
     assert_eq!(place.ok(&["predict", "m.labelchain", "missing.csv"]), unseen);
     place.refused(

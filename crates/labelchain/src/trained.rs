@@ -306,7 +306,7 @@ impl Trained {
         if !missing.is_empty() {
             return Err(self.lacking(data, &missing, path));
         }
-        let (features, n_unseen) = self.gathered(data, &sources);
+        let (features, n_unseen, first) = self.gathered(data, &sources);
         let mut notes = Vec::new();
         let is_known = |name: &str| self.attributes.iter().any(|attribute| attribute.name == name);
         let extra: Vec<&str> = data
@@ -322,9 +322,15 @@ impl Trained {
             );
             notes.push(Note { code: "extra-columns", text });
         }
-        if n_unseen > 0 {
-            let text =
-                format!("cells with values never seen in training, treated as missing: {n_unseen}");
+        if let Some((column, value)) = first {
+            let attribute = &data.attributes()[column];
+            let value = attribute.values().and_then(|values| values.get(value as usize));
+            let text = format!(
+                "cells with values never seen in training, treated as missing: {n_unseen} \
+                 (first: {:?} in {:?})",
+                value.map_or("?", String::as_str),
+                attribute.name
+            );
             notes.push(Note { code: "unseen-values", text });
         }
         Ok((data.with_features(self.attributes.clone(), features)?, notes))
@@ -353,12 +359,20 @@ impl Trained {
         }
     }
 
-    fn gathered(&self, data: &Dataset, sources: &[Source]) -> (Matrix, usize) {
-        let mut n_unseen = 0;
+    /// The cells the model knows, how many it does not, and the column and value of the first of those.
+    fn gathered(
+        &self,
+        data: &Dataset,
+        sources: &[Source],
+    ) -> (Matrix, usize, Option<(usize, f64)>) {
+        let (mut n_unseen, mut first) = (0, None);
         let mut cell = |source: &Source, row: usize| {
             let value = data.features().get(row, source.at);
             let known = source.known(value);
-            n_unseen += usize::from(known.is_nan() && !value.is_nan());
+            if known.is_nan() && !value.is_nan() {
+                n_unseen += 1;
+                first = first.or(Some((source.at, value)));
+            }
             known
         };
         let rows = 0..data.n_rows();
@@ -389,7 +403,7 @@ impl Trained {
             }
             Matrix::Dense(dense)
         };
-        (features, n_unseen)
+        (features, n_unseen, first)
     }
 }
 

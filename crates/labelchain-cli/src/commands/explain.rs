@@ -47,7 +47,7 @@ impl Explain {
             return Err(Failure::Library(Error::Setting {
                 name: "--member",
                 value: member.to_string(),
-                accepted: "one of the model's members, counted from 0; labelchain show lists them",
+                accepted: "less than the number of members, which labelchain show tells; they are counted from 0",
             }));
         }
         let path = &self.files.data.path;

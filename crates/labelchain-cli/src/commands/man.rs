@@ -35,6 +35,14 @@ impl Man {
         command.get_subcommands().try_for_each(|part| self.write(part.clone()))?;
         let page = clap_mangen::Man::new(command)
             .source(concat!("labelchain ", env!("CARGO_PKG_VERSION")));
-        save(&self.out.join(page.get_filename()), |out| page.render(out))
+        let mut text = Vec::new();
+        let path = self.out.join(page.get_filename());
+        page.render(&mut text).map_err(|source| Error::Io { path: path.clone(), source })?;
+        // What help ends with has no heading but the one that it begins with.
+        let text = String::from_utf8_lossy(&text)
+            .replace(".SH EXTRA\nExample:", ".SH EXAMPLE")
+            .replace(".SH EXTRA\nExamples:", ".SH EXAMPLES")
+            .replace(".SH EXTRA", ".SH NOTES");
+        save(&path, |out| out.write_all(text.as_bytes()))
     }
 }

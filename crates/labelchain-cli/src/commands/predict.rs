@@ -20,7 +20,7 @@ pub(crate) struct Predict {
     #[command(flatten)]
     files: ModelAndRows,
 
-    /// Where the answers go, by ending: .csv .tsv .jsonl, or with the inputs .arff .parquet; - is
+    /// Where the answers go, by ending: .csv .tsv .jsonl, or with the inputs .arff .parquet .svm; - is
     /// CSV on standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     out: PathBuf,
@@ -95,7 +95,7 @@ impl Predict {
                     return Err(Error::CannotWrite {
                         path: self.out.clone(),
                         what: "cannot tell the format from the name".into(),
-                        remedy: "name it .csv, .tsv, .jsonl, .arff or .parquet, or use - for CSV on standard output",
+                        remedy: "name it .csv, .tsv, .jsonl, .arff, .parquet or .svm, or use - for CSV on standard output",
                     });
                 }
             }

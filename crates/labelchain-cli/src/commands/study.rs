@@ -377,7 +377,10 @@ impl Report {
                 "note: {incomplete} Methods that lack folds of a set have a gap there."
             ));
         }
-        let notes = notes(&protocol, &status);
+        let mut notes = notes(&protocol, &status);
+        if !self.files.only.is_empty() {
+            notes.insert(1, format!("A part of the protocol: {}.", self.files.only.join(" ")));
+        }
         let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
         self.comparison.run(&name, &results, notes, &[&self.files.protocol, &database])
     }
@@ -404,6 +407,9 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
         protocol.seed
     )];
     notes.extend(incomplete(protocol, status));
+    let hours = status.cpu_seconds / 3600.0;
+    let memory = status.peak_memory.map(|bytes| format!(" and at most {} MiB", bytes >> 20));
+    notes.push(format!("It took {hours:.2} hours of processors{}.", memory.unwrap_or_default()));
     // They are described elsewhere, and not in full.
     let is_reconstruction = |strategy: StrategyName| {
         matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)

@@ -42,8 +42,12 @@ fn table(sheet: &Sheet) -> String {
     let mut page = format!("**{}**\n\n", escaped(&sheet.caption));
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     page += &row(sheet.columns.iter().map(|name| escaped(name)).collect());
-    let numbers = vec!["--:".to_string(); sheet.columns.len().saturating_sub(1)];
-    page += &row([vec![":--".into()], numbers].concat());
+    let has_number = |column: usize| {
+        sheet.lines.iter().any(|line| line.cells.get(column).is_some_and(|it| it.value.is_some()))
+    };
+    let side = |column| if has_number(column) { "--:" } else { ":--" }.to_string();
+    let sides = (0..sheet.columns.len().saturating_sub(1)).map(side);
+    page += &row([":--".into()].into_iter().chain(sides).collect());
     for line in &sheet.lines {
         let head = match line.is_summary {
             true => format!("*{}*", escaped(&line.head)),

@@ -1,6 +1,7 @@
 //! Drawings as SVG: a few shapes, and marks that tell methods apart with and without colour.
 //!
-//! Ink is `currentColor`, so that a drawing within a page takes the page's; on its own it is black.
+//! Ink is `currentColor`, so that a drawing within a page takes the page's. On its own it is black on
+//! white, whatever page shows it.
 
 use std::fmt::{self, Write as _};
 
@@ -145,6 +146,7 @@ impl Drawing {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
              height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-title {id}-text\" color=\"#111\" \
              font-family=\"Helvetica, Arial, sans-serif\">\n<title id=\"{id}-title\">{}</title>\n\
+             <style>svg:root {{ background: #fff }}</style>\n\
              <desc id=\"{id}-text\">{}</desc>\n{}</svg>\n",
             Escaped(title),
             Escaped(description),

@@ -147,7 +147,7 @@ impl Comparison {
         if methods.len() < 2 {
             return Err(Error::Comparison {
                 problem: format!("a comparison needs two methods or more, found {}", methods.len()),
-                remedy: "is the column of methods called method?",
+                remedy: "name another; in a table, each has a value in a column called method",
             });
         }
         if let Some(region) = recipe.region
