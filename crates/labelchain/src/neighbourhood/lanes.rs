@@ -34,6 +34,14 @@ impl Comparison {
         if attribute.values().is_some() { Comparison::Names } else { Comparison::Numbers }
     }
 
+    /// A value as it is compared.
+    fn scaled(self, value: f64) -> f64 {
+        match self {
+            Comparison::Shares(range) => range.share(value),
+            Comparison::Names | Comparison::Numbers => value,
+        }
+    }
+
     /// What two cells add to a squared distance.
     #[inline(always)]
     pub(super) fn term(self, x: f64, v: f64) -> f64 {
@@ -99,9 +107,11 @@ pub struct Lanes {
 }
 
 impl Lanes {
+    /// Of some rows and columns; `stored` holds the (value, row) of every column of sparse features.
     pub(super) fn new(
         attributes: &[Attribute],
         features: &Matrix,
+        stored: &[Vec<(f64, u32)>],
         rows: &[usize],
         columns: &[usize],
         metric: Metric,
@@ -112,25 +122,83 @@ impl Lanes {
             }
             (comparison, _) => comparison,
         };
-        let (distinct, which) = distinct(features, rows, columns);
         let columns: Vec<(usize, Comparison)> =
             columns.iter().map(|&column| (column, comparison(column))).collect();
-        let mut cells = Vec::with_capacity(distinct.len().div_ceil(WIDTH) * columns.len());
-        for rows in distinct.chunks(WIDTH) {
-            for &column in &columns {
-                let mut lane = [0.0; WIDTH];
-                for (place, &row) in lane.iter_mut().zip(rows) {
-                    *place = cell(features, row, column);
+        match features {
+            Matrix::Dense(_) => {
+                let mut cells = Vec::with_capacity(rows.len().div_ceil(WIDTH) * columns.len());
+                for rows in rows.chunks(WIDTH) {
+                    for &(column, comparison) in &columns {
+                        let mut lane = [0.0; WIDTH];
+                        for (place, &row) in lane.iter_mut().zip(rows) {
+                            *place = comparison.scaled(features.get(row, column));
+                        }
+                        cells.push(lane);
+                    }
                 }
-                cells.push(lane);
+                let which = (0..rows.len() as u32).collect();
+                Lanes { columns, cells, n_distinct: rows.len(), which }
+            }
+            Matrix::Sparse(_) => Lanes::of_distinct(columns, features.n_rows(), stored, rows),
+        }
+    }
+
+    /// Rows with the same cells share a lane: of a few chosen words most texts have none, and a tenth
+    /// of the rows may stand for all.
+    fn of_distinct(
+        columns: Vec<(usize, Comparison)>,
+        n_rows: usize,
+        stored: &[Vec<(f64, u32)>],
+        rows: &[usize],
+    ) -> Lanes {
+        // Rows are alike until a column parts them. Those that store nothing in it stay together.
+        let mut group = vec![0; n_rows];
+        let mut n_groups: u32 = 1;
+        let mut parted: HashMap<(u32, u64), u32> = HashMap::new();
+        let mut is_here = vec![false; n_rows];
+        rows.iter().for_each(|&row| is_here[row] = true);
+        for &(column, _) in &columns {
+            parted.clear();
+            for &(value, row) in stored[column].iter().filter(|it| is_here[it.1 as usize]) {
+                let group = &mut group[row as usize];
+                *group = *parted.entry((*group, value.to_bits())).or_insert_with(|| {
+                    n_groups += 1;
+                    n_groups - 1
+                });
             }
         }
-        Lanes { columns, cells, n_distinct: distinct.len(), which }
+        let mut lane_of = vec![None; n_groups as usize];
+        let mut first = vec![None; n_rows];
+        let mut n_distinct = 0;
+        let which = rows.iter().map(|&row| {
+            *lane_of[group[row] as usize].get_or_insert_with(|| {
+                first[row] = Some(n_distinct as usize);
+                n_distinct += 1;
+                n_distinct - 1
+            })
+        });
+        let which: Vec<u32> = which.collect();
+        let n_distinct = n_distinct as usize;
+        let nothing = columns.iter().map(|(_, comparison)| [comparison.scaled(0.0); WIDTH]);
+        let nothing: Vec<[f64; WIDTH]> = nothing.collect();
+        let mut cells = nothing.repeat(n_distinct.div_ceil(WIDTH));
+        for (at, (column, comparison)) in columns.iter().enumerate() {
+            for &(value, row) in &stored[*column] {
+                if let Some(lane) = first[row as usize] {
+                    cells[lane / WIDTH * columns.len() + at][lane % WIDTH] =
+                        comparison.scaled(value);
+                }
+            }
+        }
+        Lanes { columns, cells, n_distinct, which }
     }
 
     /// The cells of another row, standardized alike, that its distances need.
     pub fn cells(&self, features: &Matrix, row: usize) -> Vec<f64> {
-        self.columns.iter().map(|&column| cell(features, row, column)).collect()
+        let cell = |&(column, comparison): &(usize, Comparison)| {
+            comparison.scaled(features.get(row, column))
+        };
+        self.columns.iter().map(cell).collect()
     }
 
     /// The squared distance of a row with these cells to each of the rows.
@@ -149,42 +217,6 @@ impl Lanes {
             }
         }
         self.which.iter().map(move |&which| distances[which as usize])
-    }
-}
-
-/// The first of all rows that have the same cells in some columns, and which of them each row is like.
-///
-/// In texts most rows have none of a few chosen words, and a tenth of the rows may stand for all. Rows
-/// that are not sparse are taken to be distinct.
-fn distinct(features: &Matrix, rows: &[usize], columns: &[usize]) -> (Vec<usize>, Vec<u32>) {
-    if let Matrix::Dense(_) = features {
-        return (rows.to_vec(), (0..rows.len() as u32).collect());
-    }
-    let mut is_wanted = vec![false; features.n_columns()];
-    columns.iter().for_each(|&column| is_wanted[column] = true);
-    let mut firsts = Vec::new();
-    let mut known: HashMap<Vec<(usize, u64)>, u32> = HashMap::new();
-    let mut cells = Vec::new();
-    let which = rows.iter().map(|&row| {
-        let wanted = features.entries(row).filter(|&(column, _)| is_wanted[column]);
-        cells.clear();
-        cells.extend(wanted.map(|(column, cell)| (column, cell.to_bits())));
-        known.get(&cells).copied().unwrap_or_else(|| {
-            let which = firsts.len() as u32;
-            firsts.push(row);
-            known.insert(cells.clone(), which);
-            which
-        })
-    });
-    let which = which.collect();
-    (firsts, which)
-}
-
-fn cell(features: &Matrix, row: usize, (column, comparison): (usize, Comparison)) -> f64 {
-    let value = features.get(row, column);
-    match comparison {
-        Comparison::Shares(range) => range.share(value),
-        _ => value,
     }
 }
 
@@ -228,13 +260,15 @@ fn add(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Dense;
+    use crate::data::{Dense, Sparse};
+    use crate::prepare::stored_cells;
+    use proptest::prelude::*;
 
     fn lanes(cells: [f64; 3], metric: Metric) -> Lanes {
         let mut dense = Dense::new(1);
         cells.iter().for_each(|&cell| dense.push_row(&[cell]));
         let attributes = [Attribute::numeric("x")];
-        Lanes::new(&attributes, &Matrix::Dense(dense), &[0, 1, 2], &[0], metric)
+        Lanes::new(&attributes, &Matrix::Dense(dense), &[], &[0, 1, 2], &[0], metric)
     }
 
     fn distances(lanes: &Lanes, cell: f64) -> Vec<f64> {
@@ -271,5 +305,36 @@ mod tests {
     fn a_missing_standardized_cell_costs_two() {
         let lanes = lanes([2.0, f64::NAN, 6.0], Metric::Euclidean);
         assert_eq!(distances(&lanes, 3.0), [1.0, 2.0, 9.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn sharing_lanes_changes_no_distance(
+            rows in prop::collection::vec((prop::collection::vec(cell(), 4), any::<bool>()), 2..80),
+            columns in prop::sample::subsequence(vec![0, 1, 2, 3], 0..=4), weka: bool,
+        ) {
+            let mut attributes = vec![Attribute::nominal("c", ["a", "b", "c"])];
+            attributes.extend(["x", "y", "z"].map(Attribute::numeric));
+            let (mut dense, mut sparse) = (Dense::new(4), Sparse::new(4));
+            for (cells, _) in &rows {
+                dense.push_row(cells);
+                sparse.push_row((0..).zip(cells.iter().copied()).filter(|(_, cell)| *cell != 0.0));
+            }
+            let (dense, sparse) = (Matrix::Dense(dense), Matrix::Sparse(sparse));
+            let voters: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].1).collect();
+            let metric = if weka { Metric::Weka } else { Metric::Euclidean };
+            let stored = stored_cells(&sparse);
+            let apart = Lanes::new(&attributes, &dense, &[], &voters, &columns, metric);
+            let shared = Lanes::new(&attributes, &sparse, &stored, &voters, &columns, metric);
+            for row in 0..rows.len() {
+                let expected: Vec<f64> = apart.distances(&apart.cells(&dense, row)).collect();
+                let found: Vec<f64> = shared.distances(&shared.cells(&sparse, row)).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
+    fn cell() -> impl Strategy<Value = f64> {
+        prop_oneof![6 => Just(0.0), 2 => Just(1.0), 1 => Just(2.0), 1 => Just(f64::NAN)]
     }
 }

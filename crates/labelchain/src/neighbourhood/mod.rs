@@ -28,6 +28,8 @@ pub struct Neighbourhood<'d> {
     /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
     /// apart; none where a cell is missing, and then no product will do.
     wide: Option<Wide<'d>>,
+    /// The stored (value, row) of every column of sparse rows, once somebody asks for lanes.
+    columns: OnceLock<Vec<Vec<(f64, u32)>>>,
     /// All dense rows and columns, once somebody asks for a ranking.
     lanes: OnceLock<Lanes>,
     max_memory: u64,
@@ -57,8 +59,8 @@ impl Neighbourhood<'_> {
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let wide = Wide::new(attributes, features)?;
-        let (lanes, max_memory) = (OnceLock::new(), u64::MAX);
-        Ok(Neighbourhood { attributes, features, wide, lanes, max_memory })
+        let (columns, lanes) = (OnceLock::new(), OnceLock::new());
+        Ok(Neighbourhood { attributes, features, wide, columns, lanes, max_memory: u64::MAX })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -108,7 +110,14 @@ impl Neighbourhood<'_> {
 
     /// Lays out some rows and columns for distances term by term.
     pub fn lanes(&self, rows: &[usize], columns: &[usize], metric: Metric) -> Lanes {
-        Lanes::new(self.attributes, self.features, rows, columns, metric)
+        let stored = match (self.features, &self.wide) {
+            (Matrix::Dense(_), _) => &[][..],
+            (Matrix::Sparse(_), Some(Wide { features: Cow::Borrowed(_), columns, .. })) => {
+                columns.get_or_init(|| stored_cells(self.features))
+            }
+            (Matrix::Sparse(_), _) => self.columns.get_or_init(|| stored_cells(self.features)),
+        };
+        Lanes::new(self.attributes, self.features, stored, rows, columns, metric)
     }
 
     /// The squared distances of one row to every training row, each summed term by term in column
