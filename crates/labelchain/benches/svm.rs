@@ -28,7 +28,7 @@ fn main() {
 
 fn tune(path: &str, limit: Option<usize>) {
     let data = read(path.as_ref(), &ReadOptions::default()).unwrap().into_rows().unwrap();
-    let data = Standardizer::fit(&data).unwrap().apply(&data).unwrap();
+    let data = Standardizer::fit(&data).unwrap().apply(data).unwrap();
     let n_labels = limit.unwrap_or(data.n_labels());
     let mut labels = LabelMatrix::empty(data.n_rows(), n_labels);
     for row in 0..data.n_rows() {

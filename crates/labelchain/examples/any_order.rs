@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     let (train, test) = (data.select(&rows[..300]), data.select(&rows[300..]));
 
     // Trained once, without an order.
-    let prepared = Prepared::new(&train)?;
+    let prepared = Prepared::new(train)?;
     let model = Arc::new(NaiveBayes::default().fit(&prepared, &rows[..300], seed)?);
 
     // On average no order wins by much; but they disagree about rows, and that is what an order
@@ -35,9 +35,9 @@ fn main() -> Result<()> {
         ("backwards", backwards),
         ("random", Order::random(n, seed)),
     ];
-    let test_rows = prepared.standardizer().apply(&test)?;
-    let all: Vec<usize> = (0..test_rows.n_rows()).collect();
-    let block = Block { features: test_rows.features(), rows: &all, near: None, nearest: None };
+    let test = prepared.standardizer().apply(test)?;
+    let all: Vec<usize> = (0..test.n_rows()).collect();
+    let block = Block { features: test.features(), rows: &all, near: None, nearest: None };
     let forwards = Chain { model: Arc::clone(&model), policy: Order::natural(n) };
     let forwards = forwards.predict_block(&block);
     println!("{:<10} {:<43} zero-one loss  rows unlike forwards", "order", "");

@@ -82,9 +82,9 @@ impl Trained {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
-        let prepared = Prepared::new(data)?.within(settings.max_memory);
+        let prepared = Prepared::new(data.clone())?.within(settings.max_memory);
         let draws = Seed::new(seed).child("whole", 0);
-        let Some(fitted) = fit(&[method], settings, data, &prepared, draws, progress).next() else {
+        let Some(fitted) = fit(&[method], settings, &prepared, draws, progress).next() else {
             return Err(Error::Setting { name: "method", value: "none".into(), accepted: "one" });
         };
         let fitted = fitted?;
@@ -227,7 +227,7 @@ impl Trained {
 
     /// Labels rows whose columns were brought into place by [`Trained::align`].
     pub fn predict(&self, rows: &Dataset) -> Result<Answers> {
-        let rows = self.standardizer.apply(rows)?;
+        let rows = self.standardizer.apply(rows.clone())?;
         let votes = self.ensemble.votes(&rows, self.neighbourhood()?.as_ref())?;
         let n = self.members().len() as f64;
         let labels = self.ensemble.decide(&votes);
@@ -236,14 +236,14 @@ impl Trained {
 
     /// How each member decided each row; rows as for [`Trained::predict`].
     pub fn trace(&self, rows: &Dataset) -> Result<Vec<Vec<Trace>>> {
-        let rows = self.standardizer.apply(rows)?;
+        let rows = self.standardizer.apply(rows.clone())?;
         self.ensemble.trace(&rows, self.neighbourhood()?.as_ref())
     }
 
     /// What one member makes of each label from the inputs alone, before any decision: support row
     /// by row, by label. Rows as for [`Trained::predict`].
     pub fn support_alone(&self, rows: &Dataset, member: usize) -> Result<Vec<f64>> {
-        let rows = self.standardizer.apply(rows)?;
+        let rows = self.standardizer.apply(rows.clone())?;
         let Some(member) = self.members().get(member) else {
             let (what, expected, found) = ("members", member + 1, self.members().len());
             return Err(Error::Shape { what, expected, found });

@@ -136,7 +136,7 @@ fn answers<A>(
     order: Option<&Order>,
     ask: impl Fn(&BaseModel, &Block) -> A,
 ) -> A {
-    let train = Prepared::new(data).unwrap();
+    let train = Prepared::new(data.clone()).unwrap();
     let fitting: Vec<usize> = (0..100).collect();
     let rest: Vec<usize> = (100..data.n_rows()).collect();
     let model = base.fit(&train, &fitting, order, Seed::new(1)).unwrap();
@@ -187,9 +187,9 @@ fn relabelling_the_columns_relabels_every_strategy() {
         ]
     };
     let answers = |data: &Dataset, base: &Base, moved: bool| -> Vec<LabelMatrix> {
-        let prepared = Prepared::new(data).unwrap();
+        let prepared = Prepared::new(data.clone()).unwrap();
         let near = Neighbourhood::of(prepared.data()).unwrap();
-        let rows = prepared.standardizer().apply(&new).unwrap();
+        let rows = prepared.standardizer().apply(new.clone()).unwrap();
         let seed = Seed::new(1);
         let moved_along = |mut candidate: Candidate<BaseModel>| {
             if moved {

@@ -69,8 +69,8 @@ fn decisions(likelihood: Likelihood, train: &Prepared, queries: &Dataset) -> Vec
 /// How many decisions, and how many of them differ.
 fn compare(data: &Dataset, seed: u64) -> (usize, usize) {
     let halves = split::holdout(data.n_rows(), 0.5, Seed::new(seed)).unwrap();
-    let train = Prepared::new(&data.select(&halves.train)).unwrap();
-    let queries = train.standardizer().apply(&data.select(&halves.test)).unwrap();
+    let train = Prepared::new(data.select(&halves.train)).unwrap();
+    let queries = train.standardizer().apply(data.select(&halves.test)).unwrap();
     let [auto, weka] = [Likelihood::Auto, Likelihood::Weka]
         .map(|likelihood| decisions(likelihood, &train, &queries));
     (auto.len(), auto.iter().zip(&weka).filter(|(auto, weka)| auto != weka).count())

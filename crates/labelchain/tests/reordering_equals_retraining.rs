@@ -98,7 +98,7 @@ fn compare_with<L>(data: &Dataset, learner: &L, judge: &impl BinaryLearner, orde
 where
     L: ChainLearner<Model: Views>,
 {
-    let train = Prepared::new(data).unwrap();
+    let train = Prepared::new(data.clone()).unwrap();
     let n_fitted = data.n_rows() * 2 / 3;
     let fitting: Vec<usize> = (0..n_fitted).collect();
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();

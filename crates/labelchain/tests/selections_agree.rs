@@ -96,7 +96,7 @@ fn the_same_features_are_selected_from_the_papers_sets() {
 #[test]
 fn standardized_cells_are_equal() {
     let data = open(&golden("mixed.arff"));
-    let ours = Standardizer::fit(&data).unwrap().apply(&data).unwrap();
+    let ours = Standardizer::fit(&data).unwrap().apply(data).unwrap();
     let mut n_compared = 0;
     for line in lines("prepared.csv") {
         let Some(rest) = line.strip_prefix("standardize,") else { continue };

@@ -48,7 +48,7 @@ fn cut(set: &str) -> Option<(Dataset, Dataset)> {
         return Some((fitted, rest));
     }
     let standardizer = Standardizer::fit(&fitted).unwrap();
-    Some((standardizer.apply(&fitted).unwrap(), standardizer.apply(&rest).unwrap()))
+    Some((standardizer.apply(fitted).unwrap(), standardizer.apply(rest).unwrap()))
 }
 
 fn svm(kernel: &str, cost: &str, gamma: &str) -> Svm {

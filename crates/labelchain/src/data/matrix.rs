@@ -209,6 +209,24 @@ impl Matrix {
         scaled
     }
 
+    /// Every stored cell loses what its column says, and is divided by what it says.
+    pub(crate) fn rescale(&mut self, less: &[f64], over: &[f64]) {
+        match self {
+            Matrix::Dense(dense) => {
+                for row in dense.values.chunks_mut(dense.n_columns.max(1)) {
+                    for (value, (less, over)) in row.iter_mut().zip(less.iter().zip(over)) {
+                        *value = (*value - less) / over;
+                    }
+                }
+            }
+            Matrix::Sparse(sparse) => {
+                for (value, &column) in sparse.values.iter_mut().zip(&sparse.columns) {
+                    *value = (*value - less[column as usize]) / over[column as usize];
+                }
+            }
+        }
+    }
+
     /// Whether the parts fit together, as they do unless they come from a file.
     pub(crate) fn is_sound(&self) -> bool {
         match self {

@@ -170,6 +170,12 @@ impl Dataset {
         Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
     }
 
+    /// The same rows; every stored cell loses what its column says, and is divided by what it says.
+    pub(crate) fn rescaled(mut self, less: &[f64], over: &[f64]) -> Dataset {
+        self.features.rescale(less, over);
+        self
+    }
+
     /// The same rows with some of the labels, in that order.
     pub fn with_labels(&self, kept: &[LabelId]) -> Dataset {
         let mut labels = LabelMatrix::empty(self.n_rows(), kept.len());

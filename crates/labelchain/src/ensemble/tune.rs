@@ -19,14 +19,8 @@ use crate::seed::Seed;
 
 /// β of least macro-F1 loss, ties to the smaller one (methods 3.2). Each fold's members are
 /// trained and its rows scored once; only the orders change.
-pub fn tune_decay(
-    sampling: &Sampling,
-    base: &Base,
-    train: &Dataset,
-    prepared: &Prepared,
-    seed: Seed,
-) -> Result<f64> {
-    let best = tune::<_, { DECAYS.len() }>(train, prepared, seed, |fitted, tested, seed| {
+pub fn tune_decay(sampling: &Sampling, base: &Base, train: &Prepared, seed: Seed) -> Result<f64> {
+    let best = tune::<_, { DECAYS.len() }>(train, seed, |fitted, tested, seed| {
         let fit = |rows: &[usize], _: &Order, seed| base.fit(fitted, rows, None, seed);
         let candidates = sampling.candidates(fitted, seed, fit)?;
         let policies = local_f1(&candidates, fitted)?;
@@ -47,12 +41,11 @@ const DECAYS: [f64; 10] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
 pub fn tune_neighbours(
     sampling: &Sampling,
     base: &NearestNeighbours,
-    train: &Dataset,
-    prepared: &Prepared,
+    train: &Prepared,
     seed: Seed,
 ) -> Result<usize> {
     let most = NearestNeighbours { neighbours: NEIGHBOURS[NEIGHBOURS.len() - 1], ..base.clone() };
-    let best = tune::<_, { NEIGHBOURS.len() }>(train, prepared, seed, |fitted, tested, seed| {
+    let best = tune::<_, { NEIGHBOURS.len() }>(train, seed, |fitted, tested, seed| {
         let fit = |rows: &[usize], _: &Order, seed| most.fit(fitted, rows, seed);
         let candidates = sampling.candidates(fitted, seed, fit)?;
         votes_by_neighbours(&candidates, tested, &Neighbourhood::of_prepared(fitted)?)
@@ -64,23 +57,16 @@ const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
 
 /// The place of the setting of least macro-F1 loss over three plain folds of the training set, the
 /// first of equals; `votes` gives those on the rows tested under each of N settings.
-fn tune<V, const N: usize>(
-    train: &Dataset,
-    prepared: &Prepared,
-    seed: Seed,
-    votes: V,
-) -> Result<usize>
+fn tune<V, const N: usize>(train: &Prepared, seed: Seed, votes: V) -> Result<usize>
 where
     V: Fn(&Prepared, &Dataset, Seed) -> Result<Ballots<N>>,
 {
     let seed = seed.child("tune", 0);
-    let cut = folds(train.n_rows(), 3, seed)?;
+    let cut = folds(train.data().n_rows(), 3, seed)?;
     let mut sums = [0.0; N];
     for fold in 0..3 {
-        let fitted =
-            Prepared::with(prepared.standardizer().clone(), &train.select(&cut.train_rows(fold)))?
-                .within(prepared.max_memory());
-        let tested = prepared.standardizer().apply(&train.select(&cut.test_rows(fold)))?;
+        let fitted = train.select(&cut.train_rows(fold));
+        let tested = train.data().select(&cut.test_rows(fold));
         let ballots = votes(&fitted, &tested, seed.child("fold", fold))?;
         for (sum, votes) in sums.iter_mut().zip(&ballots.votes) {
             let answers = decide_votes(votes, tested.n_labels(), ballots.n_members);

@@ -105,7 +105,7 @@ fn cross_validate(
     for at in 0..folds.n_folds() {
         let (seed, test_rows) = (seed.child("fold", at), folds.test_rows(at));
         let (train, test) = cut(&folds.train_rows(at), &test_rows, seed)?;
-        let fold = Fold::new(train, &test, seed, settings.max_memory)?;
+        let fold = Fold::new(train, test, seed, settings.max_memory)?;
         for (evaluation, tested) in
             evaluations.iter_mut().zip(fold.test(methods, settings, progress))
         {
@@ -126,8 +126,7 @@ fn cross_validate(
 
 /// One fold, made ready for every method: the only way in which a method is tested.
 pub(crate) struct Fold {
-    train: Dataset,
-    prepared: Prepared,
+    train: Prepared,
     test: Dataset,
     seed: Seed,
     cost: Cost,
@@ -146,11 +145,11 @@ pub(crate) struct Tested {
 
 impl Fold {
     /// Prepares the training rows of a fold, and its own rows in the same way.
-    pub(crate) fn new(train: Dataset, test: &Dataset, seed: Seed, max_memory: u64) -> Result<Fold> {
+    pub(crate) fn new(train: Dataset, test: Dataset, seed: Seed, max_memory: u64) -> Result<Fold> {
         let clock = Clock::start();
-        let prepared = Prepared::new(&train)?.within(max_memory);
-        let test = prepared.standardizer().apply(test)?;
-        Ok(Fold { train, prepared, test, seed, cost: clock.cost() })
+        let train = Prepared::new(train)?.within(max_memory);
+        let test = train.standardizer().apply(test)?;
+        Ok(Fold { train, test, seed, cost: clock.cost() })
     }
 
     /// Tests methods one after the other; one that fails leaves the others as they are.
@@ -161,7 +160,7 @@ impl Fold {
         progress: &'a dyn Fn(Step),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut near = None;
-        fit(methods, settings, &self.train, &self.prepared, self.seed, progress)
+        fit(methods, settings, &self.train, self.seed, progress)
             .map(move |fitted| self.ask(&fitted?, &mut near))
     }
 
@@ -171,7 +170,7 @@ impl Fold {
         let near = match (fitted.ensemble.needs_neighbourhood(), &mut *near) {
             (false, _) => None,
             (true, Some(near)) => Some(&*near),
-            (true, none) => Some(&*none.insert(Neighbourhood::of_prepared(&self.prepared)?)),
+            (true, none) => Some(&*none.insert(Neighbourhood::of_prepared(&self.train)?)),
         };
         let answers = fitted.ensemble.decide(&fitted.ensemble.votes(&self.test, near)?);
         let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;

@@ -8,7 +8,6 @@ use std::collections::hash_map::Entry;
 use super::cost::{Clock, Cost};
 use super::method::{BaseName, Method, Settings, StrategyName};
 use crate::chain::Order;
-use crate::data::Dataset;
 use crate::ensemble::{
     Base, BaseModel, Candidate, Ensemble, Strategy, tune_decay, tune_neighbours,
 };
@@ -51,12 +50,11 @@ pub enum Step {
 pub(crate) fn fit<'a>(
     methods: &'a [Method],
     settings: &'a Settings,
-    train: &'a Dataset,
-    prepared: &'a Prepared,
+    train: &'a Prepared,
     seed: Seed,
     progress: &'a dyn Fn(Step),
 ) -> impl Iterator<Item = Result<Fitted>> + 'a {
-    let fitting = Fitting { settings, train, prepared, seed, progress };
+    let fitting = Fitting { settings, train, seed, progress };
     let mut trained: HashMap<BaseName, TrainedBase> = HashMap::new();
     methods.iter().map(move |method| {
         let base = match trained.entry(method.base) {
@@ -70,8 +68,7 @@ pub(crate) fn fit<'a>(
 /// What the methods of one training set share.
 struct Fitting<'a> {
     settings: &'a Settings,
-    train: &'a Dataset,
-    prepared: &'a Prepared,
+    train: &'a Prepared,
     seed: Seed,
     progress: &'a dyn Fn(Step),
 }
@@ -120,14 +117,14 @@ impl Fitting<'_> {
                 let knn = NearestNeighbours { metric, ties, preparation, ..default };
                 let neighbours = match self.settings.neighbours {
                     Some(neighbours) => neighbours,
-                    None => tune_neighbours(&sampling, &knn, self.train, self.prepared, self.seed)?,
+                    None => tune_neighbours(&sampling, &knn, self.train, self.seed)?,
                 };
                 Base::NearestNeighbours(NearestNeighbours { neighbours, ..knn })
             }
             BaseName::J48 => Base::J48 { tree: self.settings.tree, preparation },
             BaseName::Svm => {
                 let memory = self.settings.machine.unwrap_or_default().memory;
-                let space = KernelSpace::new(self.prepared.data(), memory)?;
+                let space = KernelSpace::new(self.train.data(), memory)?;
                 let by_label = self.machines(&space)?;
                 Base::Svm { space, by_label, preparation }
             }
@@ -148,7 +145,7 @@ impl Fitting<'_> {
 
     fn candidates<'t>(&self, of: &'t TrainedBase, walked: bool) -> Result<&'t Shared> {
         let Settings { sampling, order: given, .. } = self.settings;
-        let (base, train) = (&of.base, self.prepared);
+        let (base, train) = (&of.base, self.train);
         let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
             base.fit(train, rows, walked.then_some(given.as_ref().unwrap_or(drawn)), seed)
         };
@@ -157,7 +154,7 @@ impl Fitting<'_> {
 
     fn contenders<'t>(&self, of: &'t TrainedBase, walked: bool) -> Result<&'t Shared> {
         let Settings { sampling, genetic, .. } = self.settings;
-        let (base, train) = (&of.base, self.prepared);
+        let (base, train) = (&of.base, self.train);
         let fit = |rows: &[usize], drawn: &Order, seed: Seed| {
             base.fit(train, rows, walked.then_some(drawn), seed)
         };
@@ -174,7 +171,7 @@ impl Fitting<'_> {
             (self.progress)(Step::Generations { done, of, least });
         };
         let all = contenders.candidates.clone();
-        genetic.keep(sampling.n_members, walked, all, self.prepared, self.seed, &progress)
+        genetic.keep(sampling.n_members, walked, all, self.train, self.seed, &progress)
     }
 
     fn ensemble(&self, name: StrategyName, trained: &TrainedBase) -> Result<Fitted> {
@@ -205,7 +202,7 @@ impl Fitting<'_> {
                 Strategy::LocalF1 { decay }
             }
         };
-        let ensemble = Ensemble::plan(&strategy, &candidates, self.prepared, self.seed)?;
+        let ensemble = Ensemble::plan(&strategy, &candidates, self.train, self.seed)?;
         let cost = trained.cost + shared.cost + clock.cost();
         let (neighbours, machines) = match &trained.base {
             Base::NearestNeighbours(knn) => (Some(knn.neighbours), None),
@@ -217,7 +214,7 @@ impl Fitting<'_> {
 
     fn decay(&self, base: &Base) -> Result<f64> {
         let Settings { sampling, decay, .. } = self.settings;
-        decay.map_or_else(|| tune_decay(sampling, base, self.train, self.prepared, self.seed), Ok)
+        decay.map_or_else(|| tune_decay(sampling, base, self.train, self.seed), Ok)
     }
 }
 

@@ -56,12 +56,8 @@ pub struct Prepared {
 
 impl Prepared {
     /// Standardizes the rows by their own moments and lays out their columns.
-    pub fn new(train: &Dataset) -> Result<Prepared> {
-        Prepared::with(Standardizer::fit(train)?, train)
-    }
-
-    /// The same with moments learned elsewhere: tuning folds keep those of the whole training set.
-    pub fn with(standardizer: Standardizer, train: &Dataset) -> Result<Prepared> {
+    pub fn new(train: Dataset) -> Result<Prepared> {
+        let standardizer = Standardizer::fit(&train)?;
         let data = standardizer.apply(train)?;
         let zero = match data.features() {
             Matrix::Dense(_) => vec![0.0; data.n_features()],
@@ -70,6 +66,18 @@ impl Prepared {
         let data = Arc::new(data);
         let columns = Columns::new(&data);
         Ok(Prepared { standardizer, columns, data, zero, max_memory: u64::MAX })
+    }
+
+    /// Some of the rows, on the scale of all: tuning folds keep that of the whole training set.
+    pub fn select(&self, rows: &[usize]) -> Prepared {
+        let data = Arc::new(self.data.select(rows));
+        Prepared {
+            standardizer: self.standardizer.clone(),
+            columns: Columns::new(&data),
+            data,
+            zero: self.zero.clone(),
+            max_memory: self.max_memory,
+        }
     }
 
     /// Rows that are standardized already, or need no scale.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AttributeKind, Dataset, Dense, Matrix, Sparse};
+use crate::data::{AttributeKind, Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::product::vectorized;
 
@@ -55,42 +55,18 @@ impl Standardizer {
     /// A dense table is centred and scaled. A sparse table is scaled but not centred, because its
     /// zeros would become something else and have to be stored: each column is then off by its
     /// [`offset`](Standardizer::offset), the same for every row, which cancels in every distance.
-    pub fn apply(&self, data: &Dataset) -> Result<Dataset> {
+    pub fn apply(&self, data: Dataset) -> Result<Dataset> {
         if data.n_features() != self.means.len() {
             let (expected, found) = (self.means.len(), data.n_features());
             return Err(Error::Shape { what: "features to standardize", expected, found });
         }
-        check_cells(data)?;
-        let moments: Vec<Option<(f64, f64)>> =
-            self.means.iter().zip(&self.deviations).map(|(&m, &d)| m.zip(d)).collect();
-        let features = match data.features() {
-            Matrix::Dense(dense) => {
-                let mut scaled = Dense::with_room(moments.len(), data.n_rows());
-                let mut cells = vec![0.0; moments.len()];
-                for row in 0..data.n_rows() {
-                    for ((cell, &value), moments) in
-                        cells.iter_mut().zip(dense.row(row)).zip(&moments)
-                    {
-                        *cell =
-                            moments.map_or(value, |(mean, deviation)| (value - mean) / deviation);
-                    }
-                    scaled.push_row(&cells);
-                }
-                Matrix::Dense(scaled)
-            }
-            Matrix::Sparse(sparse) => {
-                let mut scaled = Sparse::new(moments.len());
-                for row in 0..data.n_rows() {
-                    let (columns, values) = sparse.row(row);
-                    scaled.push_row(columns.iter().zip(values).map(|(&column, &value)| {
-                        let deviation = self.deviations[column as usize].unwrap_or(1.0);
-                        (column, value / deviation)
-                    }));
-                }
-                Matrix::Sparse(scaled)
-            }
-        };
-        data.with_features(data.attributes().to_vec(), features)
+        check_cells(&data)?;
+        let is_dense = matches!(data.features(), Matrix::Dense(_));
+        // A value that is not to change loses 0 and is divided by 1, which leaves every bit.
+        let mean = |mean: &Option<f64>| mean.filter(|_| is_dense).unwrap_or(0.0);
+        let means: Vec<f64> = self.means.iter().map(mean).collect();
+        let deviations: Vec<f64> = self.deviations.iter().map(|it| it.unwrap_or(1.0)).collect();
+        Ok(data.rescaled(&means, &deviations))
     }
 
     /// What the columns are centred at; nothing for nominal ones.
@@ -235,7 +211,7 @@ fn check_cells(data: &Dataset) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Attribute, LabelMatrix};
+    use crate::data::{Attribute, Dense, LabelMatrix, Sparse};
     use proptest::prelude::*;
 
     fn attributes(n: usize) -> Vec<Attribute> {
@@ -265,7 +241,7 @@ mod tests {
         let standardizer = Standardizer::fit(&data).unwrap();
         assert_eq!(standardizer.means(), [Some(4.0)]);
         assert_eq!(standardizer.deviations(), [Some(13f64.sqrt())]);
-        let scaled = standardizer.apply(&data).unwrap();
+        let scaled = standardizer.apply(data).unwrap();
         assert_eq!(scaled.features().get(3, 0), 4.0 / 13f64.sqrt());
         assert!(scaled.features().get(1, 0).is_nan());
     }
@@ -278,7 +254,7 @@ mod tests {
         assert_eq!(standardizer.means(), [Some(0.1), Some(5.0), Some(0.0)]);
         assert_eq!(standardizer.deviations(), [Some(1.0); 3]);
         let unseen = dense(&[vec![0.6, 7.0, 2.0]], attributes(3));
-        let scaled = standardizer.apply(&unseen).unwrap();
+        let scaled = standardizer.apply(unseen).unwrap();
         assert_eq!([0, 1, 2].map(|at| scaled.features().get(0, at)), [0.5, 2.0, 2.0]);
     }
 
@@ -289,7 +265,7 @@ mod tests {
         let standardizer = Standardizer::fit(&data).unwrap();
         assert_eq!((standardizer.means()[0], standardizer.deviations()[0]), (None, None));
         assert_eq!(standardizer.offset()[0], 0.0);
-        assert_eq!(standardizer.apply(&data).unwrap().features().get(0, 0), 2.0);
+        assert_eq!(standardizer.apply(data).unwrap().features().get(0, 0), 2.0);
     }
 
     #[test]
@@ -299,13 +275,13 @@ mod tests {
         let expected = "t, row 1, column \"x0\": expected a number within ±1e100, found inf";
         assert_eq!(Standardizer::fit(&bad).unwrap_err().to_string(), expected);
         let standardizer = Standardizer::fit(&good).unwrap();
-        assert_eq!(standardizer.apply(&bad).unwrap_err().to_string(), expected);
+        assert_eq!(standardizer.apply(bad).unwrap_err().to_string(), expected);
     }
 
     #[test]
     fn another_number_of_features_is_refused() {
         let standardizer = Standardizer::fit(&dense(&[vec![1.0]], attributes(1))).unwrap();
-        let error = standardizer.apply(&dense(&[vec![1.0, 2.0]], attributes(2))).unwrap_err();
+        let error = standardizer.apply(dense(&[vec![1.0, 2.0]], attributes(2))).unwrap_err();
         assert_eq!(error.to_string(), "features to standardize: expected 1, found 2");
     }
 
@@ -318,7 +294,7 @@ mod tests {
         ) {
             let (dense, sparse) = (dense(&rows, attributes(3)), sparse(&rows, attributes(3)));
             let standardizer = Standardizer::fit(&dense).unwrap();
-            let [a, b] = [&dense, &sparse].map(|data| standardizer.apply(data).unwrap());
+            let [a, b] = [dense.clone(), sparse.clone()].map(|data| standardizer.apply(data).unwrap());
             let same = Standardizer::fit(&sparse).unwrap();
             for at in 0..3 {
                 let [d, e] = [&standardizer, &same].map(|s| s.deviations()[at].unwrap());

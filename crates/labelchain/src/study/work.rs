@@ -43,7 +43,7 @@ impl Loaded {
     fn fold(&self, at: usize, seed: Seed, max_memory: u64) -> Result<Fold> {
         let train = self.data.select(&self.folds.train_rows(at));
         let test = self.data.select(&self.folds.test_rows(at));
-        Fold::new(train, &test, seed.child("fold", at), max_memory)
+        Fold::new(train, test, seed.child("fold", at), max_memory)
     }
 }
 
