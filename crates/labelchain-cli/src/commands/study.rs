@@ -409,7 +409,11 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
     notes.extend(incomplete(protocol, status));
     let hours = status.cpu_seconds / 3600.0;
     let memory = status.peak_memory.map(|bytes| format!(" and at most {} MiB", bytes >> 20));
-    notes.push(format!("It took {hours:.2} hours of processors{}.", memory.unwrap_or_default()));
+    notes.push(format!(
+        "The methods cost {hours:.2} hours of processors{}; what they share, done once, is counted \
+         for each.",
+        memory.unwrap_or_default()
+    ));
     // They are described elsewhere, and not in full.
     let is_reconstruction = |strategy: StrategyName| {
         matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)
