@@ -562,6 +562,11 @@ enum LikelihoodArg {
 }
 
 impl MethodArgs {
+    /// Whether labels select their features.
+    pub(crate) fn selects(&self) -> bool {
+        self.select == SelectArg::Cfs
+    }
+
     /// Also sets the number of threads.
     pub(crate) fn settings(&self, data: &Dataset, reading: &ReadingArgs) -> Result<Settings> {
         self.threads.start();
@@ -582,7 +587,7 @@ impl MethodArgs {
                 TiesArg::Weka => Ties::Weka,
             },
             max_imbalance: self.max_imbalance.0,
-            max_features: (self.select == SelectArg::Cfs).then_some(self.max_features),
+            max_features: self.selects().then_some(self.max_features),
             likelihood: match self.likelihood {
                 LikelihoodArg::Auto => Likelihood::Auto,
                 LikelihoodArg::Gaussian => Likelihood::Gaussian,

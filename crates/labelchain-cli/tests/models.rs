@@ -745,6 +745,35 @@ fn rows_are_answered_that_do_not_fit_in_memory() {
     assert_eq!(answers.lines().skip(1).collect::<Vec<_>>(), labels);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_are_learned_from_that_do_not_fit_in_memory() {
+    let place = Place::new();
+    // 32 MB of cells.
+    let made = ["generate", "network", "--rows", "40000", "--features", "100", "--labels", "3"];
+    place.ok(&[&made[..], &["--decimals", "1", "-o", "many.csv"]].concat());
+    let settings = ["--members", "2", "--select", "none", "--threads", "1"];
+    let train = |megabytes, method, out, max_memory| {
+        let train = ["train", "many.csv", "-m", method, "-o", out, "--max-memory", max_memory];
+        within(&place, megabytes, &[&train[..], &settings].concat())
+    };
+    for method in ["br-nb", "ecc-nb"] {
+        let (status, error) = train(24, method, "few", "24M");
+        assert_eq!(status, 0, "{error}");
+        assert!(error.contains("a few columns at a time"), "{error}");
+        let (status, _) = train(24, method, "all", "4G");
+        assert_ne!(status, 0, "all columns fit into so little memory");
+        let (status, error) = train(4096, method, "all", "4G");
+        assert_eq!((status, &*error), (0, ""));
+        let [few, all] = ["few", "all"].map(|model| place.ok(&["show", model, "--json"]));
+        assert!(few == all, "{method} learned something else");
+    }
+    // Local F1 looks at all inputs of the training rows.
+    let (status, error) = train(64, "dynamic-nb", "none", "8M");
+    assert_eq!(status, 2, "{error}");
+    assert!(error.contains("needs more than the 8 MiB allowed"), "{error}");
+}
+
 #[test]
 fn a_reader_of_answers_that_has_seen_enough_is_no_error() {
     let place = Place::new();

@@ -44,7 +44,8 @@ fn tune(path: &str, limit: Option<usize>) {
     let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
     let tuned = Grid::default().tune_on(&Svm::default(), &space, &rows, &cut).unwrap();
     let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
-    let views = vec![LabelView { rows, features: (0..data.n_features()).collect() }; n_labels];
+    let views =
+        vec![LabelView { rows: rows.into(), features: (0..data.n_features()).collect() }; n_labels];
     let model = SvmModel::fit(&svms, &space, views, &[]).unwrap();
     let seconds = start.elapsed().as_secs_f64();
 

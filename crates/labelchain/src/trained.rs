@@ -109,6 +109,41 @@ impl Trained {
         })
     }
 
+    /// Trains a method that [learns by column](Method::learns_by_column) on all rows, a few inputs at
+    /// a time: each part holds other inputs of the same rows. The model is the same as that of all
+    /// inputs together.
+    pub fn fit_by_columns(
+        parts: impl IntoIterator<Item = Result<Dataset>>,
+        method: Method,
+        settings: &Settings,
+        seed: u64,
+        progress: &dyn Fn(Step),
+    ) -> Result<Trained> {
+        let refused = || Error::Setting {
+            name: "method",
+            value: method.to_string(),
+            accepted: "br-nb or ecc-nb without a selection of features, to learn some inputs at a time",
+        };
+        let mut whole: Option<Trained> = None;
+        for part in parts {
+            let part = Trained::fit(&part?, method, settings, seed, progress)?;
+            whole = Some(match whole {
+                None => part,
+                Some(before) => before.beside(part).ok_or_else(refused)?,
+            });
+        }
+        whole.ok_or_else(refused)
+    }
+
+    fn beside(mut self, other: Trained) -> Option<Trained> {
+        self.attributes.extend(other.attributes);
+        Some(Trained {
+            standardizer: self.standardizer.beside(other.standardizer),
+            ensemble: self.ensemble.beside(other.ensemble)?,
+            ..self
+        })
+    }
+
     /// The same, to use at most so many bytes.
     pub(crate) fn within(mut self, max_memory: u64) -> Trained {
         self.settings.max_memory = max_memory;

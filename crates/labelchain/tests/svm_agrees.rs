@@ -97,7 +97,7 @@ fn compare_chains(set: &str) {
     let Some((fitted, rest)) = cut(set) else { return };
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
     let space = KernelSpace::new(&fitted, 1 << 30).unwrap();
-    let all = LabelView { rows: rows.clone(), features: (0..fitted.n_features()).collect() };
+    let all = LabelView { rows: rows.clone().into(), features: (0..fitted.n_features()).collect() };
     let lines = lines("chains.csv", set);
     assert_eq!(lines.len(), 4);
     for [_, order, cost, gamma, said] in lines {

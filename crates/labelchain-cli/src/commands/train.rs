@@ -4,9 +4,9 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use labelchain::data::Table;
-use labelchain::error::Error;
-use labelchain::experiment::Method;
+use labelchain::data::{ReadOptions, Table, read, read_by_columns};
+use labelchain::error::{Error, Result};
+use labelchain::experiment::{Method, Step};
 use labelchain::trained::Trained;
 
 use crate::args::{BagArgs, DataFile, MethodArgs, not_over, notes};
@@ -42,22 +42,9 @@ impl Train {
         self.data.reading.keep_every_row()?;
         not_over(&[&self.data.path], &self.out)?;
         self.settings.check(&[self.method])?;
-        let reading = self.data.read()?;
-        notes(&reading.notes);
-        let table = reading.table;
-        let settings = self.settings.settings(table.rows(), &self.data.reading)?;
         let progress = Progress::spinner("training");
-        let show = |step| progress.show(step);
-        let (method, seed) = (self.method, self.settings.seed);
-        let trained = match (&table, self.bags.reduction()) {
-            (Table::Bags(bags), Some(reduction)) => {
-                Trained::fit_bags(bags, reduction, method, &settings, seed, &show)
-            }
-            (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),
-            (Table::Rows(rows), _) => Trained::fit(rows, method, &settings, seed, &show),
-        };
+        let trained = self.trained(&|step| progress.show(step));
         progress.end();
-        let data = table.rows();
         let trained = trained?;
         trained.save(&self.out)?;
         if std::io::stderr().is_terminal() {
@@ -66,11 +53,43 @@ impl Train {
                 self.out.display(),
                 self.method,
                 trained.members().len(),
-                data.n_labels(),
-                data.n_rows(),
-                data.name()
+                trained.label_names().len(),
+                trained.n_rows(),
+                self.data.path.display()
             ));
         }
         Ok(())
+    }
+
+    fn trained(&self, progress: &dyn Fn(Step)) -> Result<Trained> {
+        let (method, seed) = (self.method, self.settings.seed);
+        let options = self.data.reading.options();
+        // Rows, the same standardized, and each column sorted: what is learned from is in memory
+        // several times.
+        let share = options.max_memory / 8;
+        let by_column = method.learns_by_column(self.settings.selects());
+        let max_memory = if by_column { share } else { options.max_memory };
+        let reading = match read(&self.data.path, &ReadOptions { max_memory, ..options.clone() }) {
+            Err(Error::TooLarge { .. }) if by_column => {
+                remark("note: the data are larger than memory, and read a few columns at a time");
+                let mut parts = read_by_columns(&self.data.path, &options, share)?.peekable();
+                let settings = match parts.peek() {
+                    Some(Ok(first)) => self.settings.settings(first, &self.data.reading)?,
+                    _ => Default::default(),
+                };
+                return Trained::fit_by_columns(parts, method, &settings, seed, progress);
+            }
+            reading => reading?,
+        };
+        notes(&reading.notes);
+        let table = reading.table;
+        let settings = self.settings.settings(table.rows(), &self.data.reading)?;
+        match (&table, self.bags.reduction()) {
+            (Table::Bags(bags), Some(reduction)) => {
+                Trained::fit_bags(bags, reduction, method, &settings, seed, progress)
+            }
+            (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),
+            (Table::Rows(rows), _) => Trained::fit(rows, method, &settings, seed, progress),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The cells of a table, dense or sparse. A missing cell is NaN.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// A table of numbers, stored as its file was.
@@ -113,7 +115,7 @@ impl Sparse {
     ///
     /// # Panics
     /// If a cell outside of them is not zero.
-    pub(crate) fn crop(mut self, columns: std::ops::Range<u32>) -> Sparse {
+    pub(crate) fn crop(mut self, columns: Range<u32>) -> Sparse {
         for column in &mut self.columns {
             assert!(columns.contains(column), "only empty columns are cut off");
             *column -= columns.start;
@@ -207,6 +209,61 @@ impl Matrix {
             }
         }
         scaled
+    }
+
+    /// Some of the columns.
+    pub(crate) fn columns(&self, columns: Range<usize>) -> Matrix {
+        match self {
+            Matrix::Dense(dense) => {
+                let mut some = Dense::with_room(columns.len(), self.n_rows());
+                (0..self.n_rows()).for_each(|at| some.push_row(&dense.row(at)[columns.clone()]));
+                Matrix::Dense(some)
+            }
+            Matrix::Sparse(_) => {
+                let mut some = Sparse::new(columns.len());
+                for row in 0..self.n_rows() {
+                    let here = self.entries(row).filter(|(column, _)| columns.contains(column));
+                    some.push_row(here.map(|(at, value)| ((at - columns.start) as u32, value)));
+                }
+                Matrix::Sparse(some)
+            }
+        }
+    }
+
+    /// Replaces every cell of a column by what `map` makes of it.
+    pub(crate) fn map_column(&mut self, column: usize, map: impl Fn(f64) -> f64) {
+        match self {
+            Matrix::Dense(dense) => dense.map_column(column, map),
+            Matrix::Sparse(_) => {
+                // A cell that was left out may have to be stored now.
+                let mut mapped = Sparse::new(self.n_columns());
+                for row in 0..self.n_rows() {
+                    let others = self.entries(row).filter(|(at, _)| *at != column);
+                    let mut cells: Vec<(u32, f64)> =
+                        others.map(|(at, value)| (at as u32, value)).collect();
+                    let place = cells.partition_point(|(at, _)| (*at as usize) < column);
+                    cells.insert(place, (column as u32, map(self.get(row, column))));
+                    mapped.push_row(cells);
+                }
+                *self = Matrix::Sparse(mapped);
+            }
+        }
+    }
+
+    /// Adds rows of as many columns, stored alike.
+    pub(crate) fn append(&mut self, more: &Matrix) {
+        for row in 0..more.n_rows() {
+            match (&mut *self, more) {
+                (Matrix::Dense(here), Matrix::Dense(more)) => here.push_row(more.row(row)),
+                (Matrix::Sparse(here), _) => {
+                    here.push_row(more.entries(row).map(|(at, value)| (at as u32, value)));
+                }
+                (Matrix::Dense(here), Matrix::Sparse(_)) => {
+                    let cells: Vec<f64> = (0..here.n_columns).map(|at| more.get(row, at)).collect();
+                    here.push_row(&cells);
+                }
+            }
+        }
     }
 
     /// Every stored cell loses what its column says, and is divided by what it says.

@@ -36,13 +36,18 @@ pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
-pub use read::{Blocks, MissingLabels, ReadOptions, Reading, Table, parse, read, read_in_blocks};
+pub use read::{
+    Blocks, MissingLabels, ReadOptions, Reading, Table, parse, read, read_by_columns,
+    read_in_blocks,
+};
 pub use relevance::Threshold;
 pub use write::{write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
 pub(crate) use file::open;
 pub(crate) use read::{check_names, in_blocks};
+
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 use label_list::Columns;
@@ -154,6 +159,38 @@ impl Dataset {
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
             history: self.history.clone(),
+        }
+    }
+
+    /// The same rows with some of the inputs.
+    pub(crate) fn with_columns(self, columns: Range<usize>) -> Dataset {
+        let attributes = self.attributes[columns.clone()].to_vec();
+        Dataset { attributes, features: self.features.columns(columns), ..self }
+    }
+
+    /// Adds rows of the same columns. A nominal column may know more values by then, elsewhere.
+    pub(crate) fn append(&mut self, more: Dataset) {
+        for (column, (before, now)) in self.attributes.iter().zip(&more.attributes).enumerate() {
+            if let (Some(before), Some(now)) = (before.values(), now.values())
+                && before != now
+            {
+                let place = |name: &String| now.iter().position(|other| other == name);
+                let moved: Vec<Option<usize>> = before.iter().map(place).collect();
+                let moved = |code: f64| moved.get(code as usize).copied().flatten();
+                self.features.map_column(column, |code| match code.is_nan() {
+                    true => code,
+                    false => moved(code).map_or(f64::NAN, |place| place as f64),
+                });
+            }
+        }
+        self.attributes = more.attributes;
+        self.features.append(&more.features);
+        for row in 0..more.labels.n_rows() {
+            let here = self.labels.push_row();
+            more.labels.relevant(row).for_each(|label| self.labels.set(here, label, true));
+        }
+        if let (Some(weights), Some(more)) = (&mut self.weights, more.weights) {
+            weights.extend(more);
         }
     }
 

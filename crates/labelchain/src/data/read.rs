@@ -146,6 +146,38 @@ pub fn read_in_blocks<'p>(
     }
 }
 
+/// Reads all rows of a data file, but so many inputs at a time, that no more of them are held than
+/// fit into `bytes`. The file is read once to see how many rows there are, then once for each part.
+pub fn read_by_columns<'p>(
+    path: &'p Path,
+    options: &'p ReadOptions,
+    bytes: u64,
+) -> Result<impl Iterator<Item = Result<Dataset>> + 'p> {
+    const ROWS: usize = 1024;
+    let blocks = move || read_in_blocks(path, options, ROWS);
+    let (mut n_rows, mut n_columns) = (0, 0);
+    for block in blocks()? {
+        let block = block?.into_rows()?;
+        n_rows += block.n_rows();
+        n_columns = block.n_features();
+    }
+    let of_column = (8 * n_rows.max(1)) as u64;
+    let width = (bytes / of_column).clamp(1, n_columns.max(1) as u64) as usize;
+    let part = move |start: usize| {
+        let columns = start..(start + width).min(n_columns);
+        let mut whole: Option<Dataset> = None;
+        for block in blocks()? {
+            let block = block?.into_rows()?.with_columns(columns.clone());
+            match &mut whole {
+                None => whole = Some(block),
+                Some(whole) => whole.append(block),
+            }
+        }
+        whole.ok_or_else(|| Error::io(path, std::io::ErrorKind::UnexpectedEof.into()))
+    };
+    Ok((0..n_columns.max(1)).step_by(width).map(part))
+}
+
 /// Reads text that stands in memory as if it were the file `path`, which need not exist.
 pub fn parse<'p>(path: &'p Path, text: &'p [u8], options: &ReadOptions) -> Result<Reading> {
     let open = move || Ok(Box::new(text) as Box<dyn Read + 'p>);
@@ -305,6 +337,50 @@ mod tests {
                     first += block.n_rows();
                 }
                 assert_eq!(first, 4, "{path} {n_rows}");
+            }
+        }
+    }
+
+    /// In the last rows a name is seen for the first time, and a cell is missing.
+    #[test]
+    fn columns_read_a_few_at_a_time_are_those_of_the_whole() {
+        let cell = |row: usize| match row {
+            2400.. => ["late", "?"],
+            _ => [["red", "green"][row % 2], "1.5"],
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, head: &str, line: &dyn Fn(usize) -> String| {
+            let path = directory.path().join(name);
+            let rows: String = (0..2500).map(line).collect();
+            std::fs::write(&path, format!("{head}{rows}")).unwrap();
+            path
+        };
+        let plain = |row: usize| {
+            let [name, number] = cell(row);
+            format!("{},{row},{name},{number},{}\n", row % 3 / 2, row % 7)
+        };
+        let stored = |row: usize| {
+            let [name, number] = cell(row);
+            format!("{{0 {},2 {row},3 {number},4 {name}}}\n", row % 3 / 2)
+        };
+        let header = "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n\
+                      @attribute b numeric\n@attribute c numeric\n@attribute d string\n@data\n";
+        let files = [write("x.csv", "y,a,b,c,d\n", &plain), write("x.arff", header, &stored)];
+        for path in files {
+            let labels = LabelChoice::First(1);
+            let options = ReadOptions { labels, ..ReadOptions::default() };
+            let whole = read(&path, &options).unwrap().into_rows().unwrap();
+            for width in [1, 2, 9] {
+                let bytes = width as u64 * 8 * 2500;
+                let mut start = 0;
+                for part in read_by_columns(&path, &options, bytes).unwrap() {
+                    let part = part.unwrap();
+                    let end = start + part.n_features();
+                    assert_eq!(part, whole.clone().with_columns(start..end), "{start} {width}");
+                    assert!(part.n_features() <= width);
+                    start = end;
+                }
+                assert_eq!(start, whole.n_features());
             }
         }
     }

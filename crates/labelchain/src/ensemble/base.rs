@@ -106,6 +106,17 @@ impl Base {
 }
 
 impl BaseModel {
+    /// The model of these inputs and then those of another, fitted to the same rows and labels, where
+    /// each input is learned on its own.
+    pub(super) fn beside(self, other: BaseModel) -> Option<BaseModel> {
+        match (self, other) {
+            (BaseModel::NaiveBayes(model), BaseModel::NaiveBayes(other)) => {
+                Some(BaseModel::NaiveBayes(model.beside(other)))
+            }
+            _ => None,
+        }
+    }
+
     /// The rows and features each label learned from.
     pub fn views(&self) -> &[LabelView] {
         match self {

@@ -55,6 +55,34 @@ pub struct Ensemble<M> {
     decay: Option<f64>,
 }
 
+impl Ensemble<BaseModel> {
+    /// The ensemble of these inputs and then those of another that drew the same rows and orders;
+    /// none where members look at more than one input at a time.
+    pub(crate) fn beside(self, other: Ensemble<BaseModel>) -> Option<Ensemble<BaseModel>> {
+        let pairs = self.members.into_iter().zip(other.members);
+        let members = pairs.map(|(member, other)| member.beside(other)).collect::<Option<_>>()?;
+        Some(Ensemble { members, ..self })
+    }
+}
+
+impl Member<BaseModel> {
+    fn beside(self, other: Member<BaseModel>) -> Option<Member<BaseModel>> {
+        let join = |model: Arc<BaseModel>, other| {
+            Arc::unwrap_or_clone(model).beside(Arc::unwrap_or_clone(other)).map(Arc::new)
+        };
+        let walker = match (self.walker, other.walker) {
+            (Walker::Independent(a), Walker::Independent(b)) => {
+                Walker::Independent(Independent { model: join(a.model, b.model)? })
+            }
+            (Walker::Fixed(a), Walker::Fixed(b)) => {
+                Walker::Fixed(Chain { model: join(a.model, b.model)?, policy: a.policy })
+            }
+            _ => return None,
+        };
+        Some(Member { walker, ..self })
+    }
+}
+
 impl<M: ChainModel> Ensemble<M> {
     /// Whether every member fits, given what fits a model, as it does unless it comes from a file.
     pub(crate) fn is_sound(&self, n_train: Option<usize>, model: impl Fn(&M) -> bool) -> bool {

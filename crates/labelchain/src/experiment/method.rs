@@ -49,6 +49,12 @@ impl Method {
             _ => true,
         }
     }
+
+    /// Whether each input is learned without a look at the others, so that not all need be in memory;
+    /// `selects` tells whether labels select their features.
+    pub fn learns_by_column(self, selects: bool) -> bool {
+        self.base == BaseName::Nb && !self.strategy.needs_validation() && !selects
+    }
 }
 
 /// Who chooses the orders.

@@ -90,15 +90,21 @@ impl ChainLearner for NaiveBayes {
         // In label order, so that sums do not depend on how labels were grouped.
         factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
         let zero = train.zero().to_vec();
-        let mut baseline: Vec<f64> = prior.clone();
-        for (factors, &zero) in factors.iter().zip(&zero) {
-            for (label, factor) in factors {
-                baseline[label.0] += factor.log_odds(zero);
-            }
-        }
+        let baseline = baseline(&prior, &factors, &zero);
         let given = co_occurrence(train, &groups, &counts);
         Ok(NaiveBayesModel { n_labels, views, prior, factors, baseline, zero, given })
     }
+}
+
+/// What priors and the all-zero row say together.
+fn baseline(prior: &[f64], factors: &[Vec<(LabelId, Factor)>], zero: &[f64]) -> Vec<f64> {
+    let mut baseline = prior.to_vec();
+    for (factors, &zero) in factors.iter().zip(zero) {
+        for (label, factor) in factors {
+            baseline[label.0] += factor.log_odds(zero);
+        }
+    }
+    baseline
 }
 
 /// Labels that learn from the same rows.
@@ -375,6 +381,19 @@ impl NaiveBayesModel {
                 .iter()
                 .flatten()
                 .all(|(label, factor)| label.0 < n_labels && factor.is_sound())
+    }
+
+    /// The model of these inputs and then those of another, fitted to the same rows and labels: given
+    /// a label, inputs are taken to be independent, so each may be learned on its own.
+    pub(crate) fn beside(mut self, other: NaiveBayesModel) -> NaiveBayesModel {
+        let n_before = self.n_features();
+        for (view, more) in self.views.iter_mut().zip(other.views) {
+            view.features.extend(more.features.iter().map(|column| n_before + column));
+        }
+        self.factors.extend(other.factors);
+        self.zero.extend(other.zero);
+        self.baseline = baseline(&self.prior, &self.factors, &self.zero);
+        self
     }
 
     /// The rows and features each label learned from.

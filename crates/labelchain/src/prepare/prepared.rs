@@ -39,8 +39,8 @@ impl Preparation {
 /// The rows and features one label learns from, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelView {
-    /// Rows of the training set.
-    pub rows: Vec<usize>,
+    /// Rows of the training set. Labels that learn from all rows given share them.
+    pub rows: Arc<[usize]>,
     /// Inputs.
     pub features: Vec<usize>,
 }
@@ -121,9 +121,15 @@ impl Prepared {
     /// The rows and features that each label learns from, out of `rows`.
     pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Vec<LabelView> {
         let columns = how.selection.map(|cfs| (cfs, self.columns.on(rows)));
+        let mut whole: Option<Arc<[usize]>> = None;
         let view = |label: LabelId| {
             let relevant = |row| self.data.labels().get(row, label);
-            let rows = how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
+            let thinned =
+                how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
+            let rows = match thinned.len() == rows.len() {
+                true => Arc::clone(whole.get_or_insert_with(|| thinned.into())),
+                false => thinned.into(),
+            };
             let features = match &columns {
                 None => (0..self.data.n_features()).collect(),
                 Some((cfs, columns)) => {

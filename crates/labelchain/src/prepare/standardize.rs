@@ -69,6 +69,13 @@ impl Standardizer {
         Ok(data.rescaled(&means, &deviations))
     }
 
+    /// Of these columns and then the others.
+    pub(crate) fn beside(mut self, others: Standardizer) -> Standardizer {
+        self.means.extend(others.means);
+        self.deviations.extend(others.deviations);
+        self
+    }
+
     /// What the columns are centred at; nothing for nominal ones.
     pub fn means(&self) -> &[Option<f64>] {
         &self.means

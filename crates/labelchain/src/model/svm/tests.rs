@@ -30,7 +30,7 @@ fn all_rows(data: &Dataset) -> Vec<usize> {
 }
 
 fn view(rows: &[usize], features: &[usize]) -> LabelView {
-    LabelView { rows: rows.to_vec(), features: features.to_vec() }
+    LabelView { rows: rows.into(), features: features.to_vec() }
 }
 
 fn space(data: &Dataset) -> KernelSpace {
