@@ -23,7 +23,7 @@ const HEADER: usize = 16 + 4 + 8 + 32;
 
 impl Trained {
     /// The format of model files that this version writes, and the only one it reads.
-    pub const FORMAT: u32 = 5;
+    pub const FORMAT: u32 = 6;
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {

@@ -11,11 +11,12 @@ use crate::data::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
 use crate::model::{BinaryLearner, BinaryModel, ChainModel, Evidence};
-use crate::prepare::{LabelView, Prepared};
+use crate::prepare::{LabelView, Prepared, views};
 
 /// A binary model for each label, which sees the inputs of its view and the labels before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retrained<M> {
+    #[serde(with = "views")]
     views: Vec<LabelView>,
     /// By label.
     links: Vec<Link<M>>,

@@ -10,7 +10,7 @@ use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{AttributeKind, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
-use crate::prepare::{LabelView, Preparation, Prepared, Spread};
+use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 
@@ -49,6 +49,7 @@ pub enum Likelihood {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayesModel {
     n_labels: usize,
+    #[serde(with = "views")]
     views: Vec<LabelView>,
     /// log prior odds of each label.
     prior: Vec<f64>,

@@ -12,7 +12,7 @@ use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::Block;
 use crate::neighbourhood::{Lanes, Metric, Ranked, Ranking, Wanted};
-use crate::prepare::{LabelView, Preparation, Prepared};
+use crate::prepare::{LabelView, Preparation, Prepared, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
 
@@ -65,6 +65,7 @@ pub struct NearestNeighboursModel {
     metric: Metric,
     ties: Ties,
     n_features: usize,
+    #[serde(with = "views")]
     views: Vec<LabelView>,
     /// The training rows fitted on, ascending.
     rows: Vec<usize>,

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
@@ -37,7 +35,7 @@ impl Preparation {
 }
 
 /// The rows and features one label learns from, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelView {
     /// Rows of the training set. Labels that learn from all rows given share them.
     pub rows: Arc<[usize]>,

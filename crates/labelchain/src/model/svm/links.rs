@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::learner::Block;
 use crate::model::binary::{of_only_label, one_row};
 use crate::model::{BinaryModel, ChainModel, Evidence};
-use crate::prepare::LabelView;
+use crate::prepare::{LabelView, views};
 
 /// A machine for each label.
 ///
@@ -17,6 +17,7 @@ use crate::prepare::LabelView;
 /// these have been decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SvmModel {
+    #[serde(with = "views")]
     views: Vec<LabelView>,
     /// By label.
     links: Vec<Link>,
