@@ -151,23 +151,8 @@ impl Lanes {
         stored: &[Vec<(f64, u32)>],
         rows: &[usize],
     ) -> Lanes {
-        // Rows are alike until a column parts them. Those that store nothing in it stay together.
-        let mut group = vec![0; n_rows];
-        let mut n_groups: u32 = 1;
-        let mut parted: HashMap<(u32, u64), u32> = HashMap::new();
-        let mut is_here = vec![false; n_rows];
-        rows.iter().for_each(|&row| is_here[row] = true);
-        for &(column, _) in &columns {
-            parted.clear();
-            for &(value, row) in stored[column].iter().filter(|it| is_here[it.1 as usize]) {
-                let group = &mut group[row as usize];
-                *group = *parted.entry((*group, value.to_bits())).or_insert_with(|| {
-                    n_groups += 1;
-                    n_groups - 1
-                });
-            }
-        }
-        let mut lane_of = vec![None; n_groups as usize];
+        let (group, n_groups) = groups(&columns, n_rows, stored, rows);
+        let mut lane_of = vec![None; n_groups];
         let mut first = vec![None; n_rows];
         let mut n_distinct = 0;
         let which = rows.iter().map(|&row| {
@@ -218,6 +203,31 @@ impl Lanes {
         }
         self.which.iter().map(move |&which| distances[which as usize])
     }
+}
+
+/// The group of each row, and how many there are: rows are alike until a column parts them, and those
+/// that store nothing in it stay together.
+fn groups(
+    columns: &[(usize, Comparison)],
+    n_rows: usize,
+    stored: &[Vec<(f64, u32)>],
+    rows: &[usize],
+) -> (Vec<u32>, usize) {
+    let (mut group, mut n_groups) = (vec![0; n_rows], 1);
+    let mut is_here = vec![false; n_rows];
+    rows.iter().for_each(|&row| is_here[row] = true);
+    let mut parted: HashMap<(u32, u64), u32> = HashMap::new();
+    for &(column, _) in columns {
+        parted.clear();
+        for &(value, row) in stored[column].iter().filter(|it| is_here[it.1 as usize]) {
+            let group = &mut group[row as usize];
+            *group = *parted.entry((*group, value.to_bits())).or_insert_with(|| {
+                n_groups += 1;
+                n_groups - 1
+            });
+        }
+    }
+    (group, n_groups as usize)
 }
 
 #[inline(always)]
