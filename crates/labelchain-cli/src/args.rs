@@ -251,7 +251,8 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "N", help_heading = READING)]
     features: Option<usize>,
 
-    /// Refuse to use more memory than this [default: three quarters of the machine's]
+    /// Memory for data and models, such as 500M or 8G; files that need more are refused [default:
+    /// three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
     max_memory: Option<u64>,
 }

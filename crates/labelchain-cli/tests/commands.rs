@@ -164,8 +164,11 @@ fn score_finds_labels_by_name_and_says_what_was_undefined() {
     // Label sad is present and never predicted: macro FDR (0 + 1) / 2.
     assert_eq!(scored["losses"]["macro_fdr"], 0.5);
     assert_eq!(scored["undefined"]["ex_f1"], 2);
-    let (_, page, _) = place.run(&["score", "songs.arff", "predicted.csv", "--undefined", "skip"]);
+    let (_, page, notes) =
+        place.run(&["score", "songs.arff", "predicted.csv", "--undefined", "skip"]);
     assert!(page.contains("2 undefined") && page.contains("left out of the mean"), "{page}");
+    let unscored = "columns not scored, for songs.arff does not have them: 1 (first: \"note\")";
+    assert!(notes.contains(unscored), "{notes}");
     let short = Place::new().with("songs.arff", SONGS).with("p.csv", "calm,sad\n1,1\n");
     let (status, _, error) = short.run(&["score", "songs.arff", "p.csv"]);
     assert_eq!(

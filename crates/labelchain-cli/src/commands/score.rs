@@ -10,7 +10,7 @@ use labelchain::loss::{Criterion, Losses, Undefined};
 use serde_json::{Map, Value, json};
 
 use crate::args::ReadingArgs;
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, remark};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain score truth.arff predicted.csv")]
@@ -69,6 +69,18 @@ impl Score {
                 help: Some("both files must hold the same rows in the same order".into()),
                 excerpt: None,
             })));
+        }
+        // Tags that the truth never has are no labels of it, but may have been said.
+        let is_known = |name: &str| truth.attributes().iter().any(|input| input.name == name);
+        let names = predicted.attributes().iter().map(|input| input.name.as_str());
+        let unscored: Vec<&str> =
+            names.filter(|name| !is_known(name) && !name.ends_with(":share")).collect();
+        if let Some(first) = unscored.first() {
+            remark(&format!(
+                "note: columns not scored, for {} does not have them: {} (first: {first:?})",
+                self.truth.display(),
+                unscored.len()
+            ));
         }
         let losses = Losses::between(truth.labels(), predicted.labels(), self.rule())?;
         Ok((losses, truth.n_rows(), truth.n_labels()))

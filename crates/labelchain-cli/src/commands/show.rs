@@ -26,7 +26,8 @@ pub(crate) struct Show {
     #[command(flatten)]
     model: ModelFile,
 
-    /// Refuse to use more memory than this [default: three quarters of the machine's]
+    /// Refuse a model that needs more memory than this, such as 500M or 8G [default: three quarters
+    /// of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
 

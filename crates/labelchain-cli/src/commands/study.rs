@@ -113,7 +113,8 @@ struct Run {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Refuse to use more memory than this for a data set [default: three quarters of the machine's]
+    /// Refuse a data set that needs more memory than this, such as 500M or 8G [default: three
+    /// quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
 }
@@ -371,6 +372,13 @@ impl Report {
             }));
         }
         let results = study::finished_results(&protocol, &database)?;
+        if results.datasets().is_empty() {
+            return Err(Failure::Library(Error::Results {
+                path: database,
+                problem: "no method has done all folds of a set".into(),
+                remedy: "study status tells what is done, failed or missing",
+            }));
+        }
         let status = study::status(&protocol, &database)?;
         if let Some(incomplete) = incomplete(&protocol, &status) {
             remark(&format!(
@@ -407,11 +415,14 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
         protocol.seed
     )];
     notes.extend(incomplete(protocol, status));
-    let hours = status.cpu_seconds / 3600.0;
+    let time = match status.cpu_seconds {
+        seconds if seconds < 60.0 => format!("{seconds:.1} seconds"),
+        seconds if seconds < 3600.0 => format!("{:.1} minutes", seconds / 60.0),
+        seconds => format!("{:.1} hours", seconds / 3600.0),
+    };
     let memory = status.peak_memory.map(|bytes| format!(" and at most {} MiB", bytes >> 20));
     notes.push(format!(
-        "The methods cost {hours:.2} hours of processors{}; what they share, done once, is counted \
-         for each.",
+        "The methods cost {time} of processors{}; what they share, done once, is counted for each.",
         memory.unwrap_or_default()
     ));
     // They are described elsewhere, and not in full.

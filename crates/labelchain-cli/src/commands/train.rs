@@ -71,7 +71,10 @@ impl Train {
         let max_memory = if by_column { share } else { options.max_memory };
         let reading = match read(&self.data.path, &ReadOptions { max_memory, ..options.clone() }) {
             Err(Error::TooLarge { .. }) if by_column => {
-                remark("note: the data are larger than memory, and read a few columns at a time");
+                remark(
+                    "note: the rows take more than an eighth of --max-memory; they are read a few \
+                     columns at a time, which takes longer",
+                );
                 let mut parts = read_by_columns(&self.data.path, &options, share)?.peekable();
                 let settings = match parts.peek() {
                     Some(Ok(first)) => self.settings.settings(first, &self.data.reading)?,
