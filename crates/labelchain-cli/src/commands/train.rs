@@ -67,7 +67,9 @@ impl Train {
         // Rows, the same standardized, and each column sorted: what is learned from is in memory
         // several times.
         let share = options.max_memory / 8;
-        let by_column = method.learns_by_column(self.settings.selects());
+        // Bags become rows by all of their inputs.
+        let by_column =
+            self.bags.reduction().is_none() && method.learns_by_column(self.settings.selects());
         let max_memory = if by_column { share } else { options.max_memory };
         let reading = match read(&self.data.path, &ReadOptions { max_memory, ..options.clone() }) {
             Err(Error::TooLarge { .. }) if by_column => {

@@ -41,7 +41,7 @@ impl<'a> Reaches<'a> {
         &self.list[range.clone()]
     }
 
-    pub(super) fn is_relevant(&self, row: u32) -> bool {
+    fn is_relevant(&self, row: u32) -> bool {
         self.relevant[row as usize]
     }
 
@@ -79,15 +79,15 @@ impl<'a> Reaches<'a> {
         // Those without an answer come last.
         let answer = |reach: &Reach| test.answer(cell(reach.row)).unwrap_or(n_answers);
         let answers: Vec<usize> = rows.iter().map(answer).collect();
-        let mut ends = vec![0; n_answers + 2];
-        answers.iter().for_each(|&answer| ends[answer + 1] += 1);
-        (0..=n_answers).for_each(|answer| ends[answer + 1] += ends[answer]);
-        let starts = ends.clone();
+        let mut starts = vec![0; n_answers + 2];
+        answers.iter().for_each(|&answer| starts[answer + 1] += 1);
+        (0..=n_answers).for_each(|answer| starts[answer + 1] += starts[answer]);
+        let mut next = starts.clone();
         let mut parted = vec![Reach { row: 0, weight: 0.0 }; rows.len()];
         // No branch to be mispredicted.
         for (&reach, answer) in rows.iter().zip(answers) {
-            parted[ends[answer]] = reach;
-            ends[answer] += 1;
+            parted[next[answer]] = reach;
+            next[answer] += 1;
         }
         let ranges = starts.windows(2).take(n_answers).map(|it| it[0]..it[1]);
         let without = &parted[starts[n_answers]..];
