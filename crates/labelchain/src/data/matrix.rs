@@ -147,6 +147,7 @@ impl Matrix {
     }
 
     /// One cell.
+    #[inline]
     pub fn get(&self, row: usize, column: usize) -> f64 {
         match self {
             Matrix::Dense(dense) => dense.row(row)[column],

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::plan::local_f1;
 use super::{Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes, most};
-use crate::chain::{Chain, Order, OrderPolicy as _, decide_alone, walk_all};
+use crate::chain::{Chain, Order, OrderPolicy as _, walk_all};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
@@ -148,8 +148,11 @@ fn votes_by_neighbours(
             let mut answers = vec![nobody.clone(); NEIGHBOURS.len()];
             for row in 0..block.rows.len() {
                 let evidence = candidate.model.evidence(&scores, row);
-                for (answers, neighbours) in answers.iter_mut().zip(NEIGHBOURS) {
-                    decide_alone(&evidence.with_neighbours(neighbours), row, answers);
+                for label in nobody.ids() {
+                    let supports = evidence.supports(label, NEIGHBOURS);
+                    for (answers, support) in answers.iter_mut().zip(supports) {
+                        answers.set(row, label, support > 0.0);
+                    }
                 }
             }
             answers

@@ -214,7 +214,6 @@ impl ChainModel for NearestNeighboursModel {
             model: self,
             scores,
             row,
-            neighbours: self.neighbours,
             decided: nothing.clone(),
             relevant: nothing,
             counts: vec![[0.0; WIDTH]; n_counted.div_ceil(WIDTH)],
@@ -232,7 +231,6 @@ pub struct Disagreement<'m> {
     model: &'m NearestNeighboursModel,
     scores: &'m Distances,
     row: usize,
-    neighbours: usize,
     /// Labels decided, in one row.
     decided: LabelMatrix,
     /// Those decided to be relevant.
@@ -247,11 +245,6 @@ pub struct Disagreement<'m> {
 const WIDTH: usize = 16;
 
 impl Disagreement<'_> {
-    /// The same with another R, at least 1.
-    pub fn with_neighbours(&self, neighbours: usize) -> Self {
-        Disagreement { neighbours: neighbours.max(1), ..self.clone() }
-    }
-
     /// On how many decided labels a training row disagrees.
     fn of(&self, row: usize) -> u32 {
         let decisions = self.decided.row(0).iter().zip(self.relevant.row(0));
@@ -262,13 +255,12 @@ impl Disagreement<'_> {
     }
 
     /// The R rows of least extended distance, squared input distance plus disagreements, that vote
-    /// on the label; of equals the lower row.
-    fn nearest(&self, label: LabelId) -> Closest {
-        let reach = self.own(label).map_or(f64::INFINITY, |distances| self.reach(distances));
-        let rows = Vec::with_capacity(self.neighbours.min(WIDTH));
-        let mut closest = Closest { most: self.neighbours, rows };
-        self.scan(label, reach.next_up(), |row| closest.offer(row));
-        closest
+    /// on the label, ascending; of equals the lower row first.
+    fn nearest(&self, label: LabelId) -> Vec<Ranked> {
+        let most = self.model.neighbours;
+        let mut closest = Closest { most, rows: Vec::with_capacity(most.min(WIDTH)) };
+        self.scan(label, f64::INFINITY, |row| closest.offer(row));
+        closest.rows
     }
 
     /// How far each row fitted on is from the row, where a label measures distances of its own.
@@ -277,28 +269,8 @@ impl Disagreement<'_> {
         Some(self.own[label.0].get_or_init(|| own.distances(self.row, self.model.rows.len())))
     }
 
-    /// An extended distance within which there are at least R rows, and seldom many more: of the
-    /// rows in each lane one is the nearest, and of those nearest the R-th is as far.
-    fn reach(&self, distances: &[[f64; WIDTH]]) -> f64 {
-        let mut nearest = vectorized(
-            #[inline(always)]
-            || {
-                let mut nearest = [f64::INFINITY; WIDTH];
-                for (distances, counts) in distances.iter().zip(&self.counts) {
-                    for (lane, nearest) in nearest.iter_mut().enumerate() {
-                        let extended = distances[lane] + counts[lane];
-                        *nearest = if extended < *nearest { extended } else { *nearest };
-                    }
-                }
-                nearest
-            },
-        );
-        nearest.sort_unstable_by(f64::total_cmp);
-        nearest.get(self.neighbours - 1).copied().unwrap_or(f64::INFINITY)
-    }
-
-    /// Shows every voter nearer than the bound, and perhaps others, to `each`, which may say that
-    /// the bound is less from then on.
+    /// Shows every voter nearer than the bound, if it is among the R nearest or as far as the R-th,
+    /// and perhaps others, to `each`, which may say that the bound is less from then on.
     fn scan(&self, label: LabelId, bound: f64, each: impl FnMut(Ranked) -> f64) {
         match self.own(label) {
             None => self.scan_ranked(label, bound, each),
@@ -325,38 +297,58 @@ impl Disagreement<'_> {
     fn scan_own(
         &self,
         distances: &[[f64; WIDTH]],
-        mut bound: f64,
+        bound: f64,
         mut each: impl FnMut(Ranked) -> f64,
     ) {
-        vectorized(
+        let (least, reach) = self.glance(distances);
+        let mut bound = bound.min(reach.next_up());
+        for (at, least) in least.iter().enumerate() {
+            if !least.iter().fold(false, |any, &distance| any | (distance < bound)) {
+                continue;
+            }
+            for (lane, (distance, count)) in distances[at].iter().zip(self.counts[at]).enumerate() {
+                let distance = distance + count;
+                if distance < bound {
+                    let row = self.model.rows[at * WIDTH + lane] as u32;
+                    bound = bound.min(each(Ranked { distance, row }));
+                }
+            }
+        }
+    }
+
+    /// The least extended distances among rows looked at together, each of a quarter of them, and an
+    /// extended distance within which there are at least R rows, and seldom many more: of the rows in
+    /// each lane one is the nearest, and of those nearest the R-th is as far.
+    fn glance(&self, distances: &[[f64; WIDTH]]) -> (Vec<[f64; WIDTH / 4]>, f64) {
+        let mut least = vec![[f64::INFINITY; WIDTH / 4]; distances.len()];
+        let mut nearest = vectorized(
             #[inline(always)]
             || {
-                for (at, (distances, counts)) in distances.iter().zip(&self.counts).enumerate() {
+                let mut nearest = [f64::INFINITY; WIDTH];
+                let rows = distances.iter().zip(&self.counts);
+                for (least, (distances, counts)) in least.iter_mut().zip(rows) {
                     let mut extended = *distances;
                     extended.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-                    if !extended.iter().fold(false, |any, &distance| any | (distance < bound)) {
-                        continue;
-                    }
-                    for (lane, distance) in extended.into_iter().enumerate() {
-                        if distance < bound {
-                            let row = self.model.rows[at * WIDTH + lane] as u32;
-                            bound = bound.min(each(Ranked { distance, row }));
-                        }
-                    }
+                    lessen(&mut nearest, &extended);
+                    let mut here = [f64::INFINITY; WIDTH / 4];
+                    extended.as_chunks().0.iter().for_each(|quarter| lessen(&mut here, quarter));
+                    *least = here;
                 }
+                nearest
             },
         );
+        nearest.sort_unstable_by_key(|distance| distance.to_bits());
+        (least, nearest.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
     }
 
     /// How many of the nearest rows carry the label, and how many do not.
-    fn votes(&self, label: LabelId) -> [usize; 2] {
+    fn votes(&self, label: LabelId, nearest: &[Ranked]) -> [usize; 2] {
         let mut votes = [0; 2];
         let mut count = |row: Ranked| {
             votes[usize::from(!self.model.carries.get(row.row as usize, label))] += 1;
         };
-        let nearest = self.nearest(label).rows;
         match (self.model.ties, nearest.last()) {
-            (Ties::LowerRow, _) => nearest.into_iter().for_each(count),
+            (Ties::LowerRow, _) => nearest.iter().copied().for_each(count),
             (Ties::Weka, None) => {}
             (Ties::Weka, Some(&last)) => self.scan(label, last.distance.next_up(), |row| {
                 if row.distance <= last.distance {
@@ -366,6 +358,30 @@ impl Disagreement<'_> {
             }),
         }
         votes
+    }
+
+    /// Log-odds of the votes of the nearest rows.
+    fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> f64 {
+        let [yes, no] = self.votes(label, nearest);
+        let start = match self.model.ties {
+            Ties::LowerRow => 0.0,
+            Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
+        };
+        if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() }
+    }
+
+    /// The support of a label with several R, none more than the model's, found in one search.
+    pub fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [f64; N] {
+        let nearest = self.nearest(label);
+        neighbours.map(|r| self.log_odds(label, &nearest[..r.min(nearest.len())]))
+    }
+}
+
+/// Takes what is less, lane by lane.
+#[inline(always)]
+fn lessen<const N: usize>(least: &mut [f64; N], others: &[f64; N]) {
+    for (least, &other) in least.iter_mut().zip(others) {
+        *least = if other < *least { other } else { *least };
     }
 }
 
@@ -394,12 +410,7 @@ impl Evidence for Disagreement<'_> {
     /// Log-odds of the neighbours' votes, infinite where they are unanimous unless votes start
     /// above 0; 0 where nobody votes.
     fn support(&self, label: LabelId) -> f64 {
-        let [yes, no] = self.votes(label);
-        let start = match self.model.ties {
-            Ties::LowerRow => 0.0,
-            Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
-        };
-        if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() }
+        self.log_odds(label, &self.nearest(label))
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
@@ -480,11 +491,15 @@ mod tests {
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
             let mut tied = weka.evidence(&scores, query);
+            let few = neighbours.div_ceil(2);
+            let fewer = [&model, &weka]
+                .map(|model| NearestNeighboursModel { neighbours: few, ..model.clone() });
+            let mut fewer = fewer.each_ref().map(|model| model.evidence(&scores, query));
             let mut rng = Seed::new(seed).rng();
             for label in data.labels().ids() {
                 let all = full_scan(&evidence, &data, query, n_columns);
                 let exactly = &all[..neighbours.min(n_rows)];
-                prop_assert_eq!(&evidence.nearest(label).rows[..], exactly);
+                prop_assert_eq!(&evidence.nearest(label)[..], exactly);
                 let last = exactly[exactly.len() - 1].distance;
                 let (mut yes, mut no) = (0, 0);
                 for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
@@ -493,10 +508,15 @@ mod tests {
                         false => no += 1,
                     }
                 }
-                prop_assert_eq!(tied.votes(label), [yes, no]);
+                prop_assert_eq!(tied.votes(label, &tied.nearest(label)), [yes, no]);
+                for (most, fewer) in [&evidence, &tied].into_iter().zip(&fewer) {
+                    let expected = [fewer.support(label), most.support(label)];
+                    prop_assert_eq!(most.supports(label, [few, neighbours]), expected);
+                }
                 let relevant = rng.chance(0.5);
-                evidence.observe(label, relevant);
-                tied.observe(label, relevant);
+                for evidence in [&mut evidence, &mut tied].into_iter().chain(&mut fewer) {
+                    evidence.observe(label, relevant);
+                }
             }
         }
     }

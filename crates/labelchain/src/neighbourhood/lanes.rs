@@ -125,15 +125,13 @@ impl Lanes {
         let columns: Vec<(usize, Comparison)> =
             columns.iter().map(|&column| (column, comparison(column))).collect();
         match features {
-            Matrix::Dense(_) => {
-                let mut cells = Vec::with_capacity(rows.len().div_ceil(WIDTH) * columns.len());
-                for rows in rows.chunks(WIDTH) {
-                    for &(column, comparison) in &columns {
-                        let mut lane = [0.0; WIDTH];
-                        for (place, &row) in lane.iter_mut().zip(rows) {
-                            *place = comparison.scaled(features.get(row, column));
-                        }
-                        cells.push(lane);
+            Matrix::Dense(dense) => {
+                let n_groups = rows.len().div_ceil(WIDTH);
+                let mut cells = vec![[0.0; WIDTH]; n_groups * columns.len()];
+                for (lane, &row) in rows.iter().enumerate() {
+                    let (row, group) = (dense.row(row), lane / WIDTH * columns.len());
+                    for (cells, &(column, comparison)) in cells[group..].iter_mut().zip(&columns) {
+                        cells[lane % WIDTH] = comparison.scaled(row[column]);
                     }
                 }
                 let which = (0..rows.len() as u32).collect();
