@@ -127,12 +127,23 @@ const NEGLIGIBLE: f64 = 60.0;
 /// log Σ exp(-β D), relative to the nearest of the rows, so that at least one term is 1 however far
 /// all rows are. Most are so far that they need not be looked at again.
 fn log_sum(rows: &[u32], distances: &[f64], decay: f64) -> f64 {
-    let distance = |&row: &u32| distances[row as usize];
-    let least = rows.iter().map(distance).fold(f64::INFINITY, f64::min);
-    let excess = |row| decay * (distance(row) - least);
+    let least = least(rows, distances);
+    let excess = |&row: &u32| decay * (distances[row as usize] - least);
     let near = rows.iter().map(excess).filter(|&excess| excess < NEGLIGIBLE);
     let sum: f64 = near.map(|excess| (-excess).exp()).sum();
     sum.ln() - decay * least
+}
+
+/// The distance of the nearest of the rows: of eight at a time, so that none waits for the one before.
+fn least(rows: &[u32], distances: &[f64]) -> f64 {
+    let mut least = [f64::INFINITY; 8];
+    for rows in rows.chunks(8) {
+        for (least, &row) in least.iter_mut().zip(rows) {
+            let distance = distances[row as usize];
+            *least = if distance < *least { distance } else { *least };
+        }
+    }
+    least.into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// F1 = 1 / (1 + exp(-o) / 2) for log-odds o.
