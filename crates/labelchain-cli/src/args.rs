@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
@@ -108,6 +109,19 @@ pub(crate) struct ModelFile {
 impl ModelFile {
     pub(crate) fn load(&self, max_memory: Option<u64>) -> Result<Trained> {
         Trained::load(&self.model, max_memory.unwrap_or_else(memory::three_quarters))
+    }
+}
+
+/// Refuses a member that the model does not have.
+pub(crate) fn is_member(model: &Trained, member: usize) -> Result<()> {
+    let n = model.members().len();
+    match member < n {
+        true => Ok(()),
+        false => Err(Error::Setting {
+            name: "--member",
+            value: format!("{member} and the model has {n} members"),
+            accepted: "one of them, counted from 0; labelchain show lists them",
+        }),
     }
 }
 
@@ -715,8 +729,9 @@ impl ReadingArgs {
         let mut options = self.options();
         if let LabelChoice::Detect = options.labels {
             options.labels = LabelChoice::Present(model.label_names().to_vec());
-            options.missing_labels = MissingLabels::Irrelevant;
         }
+        options.missing_labels = MissingLabels::Irrelevant;
+        options.attributes = model.attributes().into();
         // The largest index of a few rows does not say how many features there are.
         if Format::of(path)? == Format::SvmLight {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
@@ -742,6 +757,7 @@ impl ReadingArgs {
                 EncodingArg::Latin1 => Encoding::Latin1,
             },
             dedupe: self.dedupe,
+            attributes: Arc::default(),
             n_features: self.features,
             max_memory: self.max_memory(),
         }

@@ -316,6 +316,36 @@ fn columns_are_found_by_name() {
     }
 }
 
+/// One row with inputs of these kinds.
+fn arff(tempo: &str, key: &str, row: &str) -> String {
+    format!(
+        "@relation r\n@attribute tempo {tempo}\n@attribute loud numeric\n@attribute key {key}\n\
+         @attribute beats numeric\n@attribute constant numeric\n@attribute rare numeric\n\
+         @data\n{row}\n"
+    )
+}
+
+#[test]
+fn named_values_may_look_like_numbers() {
+    let rows = "floor,size,tall\n1,3,0\n2,5,1\nG,1,0\n1,2,0\n2,6,1\nG,2,0\n".repeat(3);
+    let rows = rows.replace("0\nfloor,size,tall\n", "0\n");
+    let place = Place::new().with("houses.csv", rows).with("new.csv", "size,floor\n5,2\n1,1\n");
+    place.ok(&["train", "houses.csv", "--labels", "tall", "-m", "br-nb", "-o", "m"]);
+    assert_eq!(place.ok(&["predict", "m", "new.csv"]), "tall\n1\n0\n");
+}
+
+#[test]
+fn tags_of_rows_to_be_labelled_may_be_missing() {
+    let tagged = "price,tags\n1,cheap\n2,cheap\n8,dear\n9,dear\n".to_string();
+    let more = tagged.replace("price,tags\n", "").repeat(5);
+    let place = Place::new()
+        .with("items.csv", tagged + &more)
+        .with("new.csv", "price,tags\n1,NA\n9,dear\n");
+    place.ok(&["train", "items.csv", "--tags", "tags", "-m", "br-nb", "-o", "m"]);
+    let answers = place.ok(&["predict", "m", "new.csv", "--tags", "tags"]);
+    assert_eq!(answers, "cheap,dear\n1,0\n0,1\n");
+}
+
 #[test]
 fn files_that_do_not_fit_are_refused_or_noted() {
     let place = Place::trained("dynamic-nb")
@@ -323,6 +353,8 @@ fn files_that_do_not_fit_are_refused_or_noted() {
         .with("renamed.csv", "tempo,loud,Key,beats,constant,rare\n1,2,minor,3,7,0\n")
         .with("retyped.csv", "tempo,loud,key,beats,constant,rare\nfast,2,minor,3,7,0\n")
         .with("numbered.csv", "tempo,loud,key,beats,constant,rare\n1,2,5,3,7,0\n")
+        .with("retyped.arff", arff("{fast,slow}", "{minor}", "fast,2,minor,3,7,0"))
+        .with("numbered.arff", arff("numeric", "numeric", "1,2,5,3,7,0"))
         .with("unseen.csv", "tempo,loud,key,beats,constant,rare,extra\n1,2,dorian,3,7,0,9\n")
         .with("missing.csv", "tempo,loud,key,beats,constant,rare\n1,2,?,3,7,0\n")
         .with("infinite.csv", "tempo,loud,key,beats,constant,rare\n1,2,?,3,7,0\n1,inf,?,3,7,0\n")
@@ -333,8 +365,14 @@ fn files_that_do_not_fit_are_refused_or_noted() {
             &["lacks 1 of the 6 features", "\"key\"", "help: columns are found by name"][..],
         ),
         ("renamed.csv", &["\"key\" (found \"Key\"?)"]),
-        ("retyped.csv", &["\"tempo\" was a number in training", "\"fast\""]),
-        ("numbered.csv", &["\"key\" had 3 named values in training and is a number here"]),
+        (
+            "retyped.csv",
+            &[
+                "retyped.csv, line 2, column 1: expected a number, as \"tempo\" was in training, found \"fast\"",
+            ],
+        ),
+        ("retyped.arff", &["\"tempo\" was a number in training", "\"fast\""]),
+        ("numbered.arff", &["\"key\" had 3 named values in training and is a number here"]),
         ("infinite.csv", &["row 1, column \"loud\": expected a number within ±1e100, found inf"]),
         ("other.csv", &["lacks 6 of the 6 features"]),
     ] {
@@ -352,6 +390,10 @@ fn files_that_do_not_fit_are_refused_or_noted() {
     assert!(notes.contains(first) && notes.contains("(first: \""), "{notes}");
     // A column that shows no value is missing, whatever it was in training.
     assert_eq!(place.ok(&["predict", "m.labelchain", "missing.csv"]), unseen);
+    // Where training had named values, a number is one of them, and here not known.
+    let (_, numbered, notes) = place.run(&["predict", "m.labelchain", "numbered.csv"]);
+    assert!(notes.contains("(first: \"5\" in \"key\")"), "{notes}");
+    assert_eq!(numbered, unseen);
     place.refused(
         &["explain", "m.labelchain", "new.csv", "--row", "30"],
         2,
@@ -360,7 +402,7 @@ fn files_that_do_not_fit_are_refused_or_noted() {
     place.refused(
         &["explain", "m.labelchain", "new.csv", "--row", "0", "--member", "5"],
         2,
-        &["--member is 5"],
+        &["--member is 5 and the model has 5 members"],
     );
     place.refused(
         &["train", "infinite.csv", "--labels", "rare", "-o", "n"],

@@ -292,6 +292,9 @@ fn a_set_without_data_is_reported_and_may_come_later() {
     let state = place.json(&["study", "status", "p.toml", "--json"]);
     assert_eq!(state["sets"]["two"]["small"]["missing"], true);
     assert_eq!(state["sets"]["one"]["small"]["done"], 4);
+    let (status, _, error) = place.run(&["study", "run", "p.toml", "--only", "set=two"]);
+    assert_eq!(status, 2);
+    assert!(error.contains("p.toml: nothing to run, for no set has its data: two"), "{error}");
     fs::rename(place.path("elsewhere"), place.path("two.csv")).unwrap();
     assert_eq!(place.ok(&["study", "run", "p.toml"]), "p.db: 12 cells done, 12 kept\n");
 }

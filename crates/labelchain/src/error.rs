@@ -304,7 +304,10 @@ impl Error {
             Error::RepeatedColumn { name, .. } => {
                 Some(format!("--dedupe reads them as {name}, {name}.2, {name}.3, …"))
             }
-            Error::TooLarge { .. } => Some("--max-memory 8G raises the limit".into()),
+            Error::TooLarge { limit, .. } => {
+                let more = bytes(limit.saturating_mul(2)).replace(" bytes", "").replace(' ', "");
+                Some(format!("--max-memory raises the limit: twice as much is {more}"))
+            }
             Error::NotRows { .. } => {
                 Some("convert, train and evaluate make single rows of bags: --bags medoids or --bags concat".into())
             }

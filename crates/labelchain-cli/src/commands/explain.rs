@@ -11,7 +11,7 @@ use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 
 use super::predict::explained;
-use crate::args::{ModelAndRows, Threads};
+use crate::args::{ModelAndRows, Threads, is_member};
 use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print};
 
@@ -41,15 +41,7 @@ impl Explain {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.threads.start();
         let model = self.files.model()?;
-        if let Some(member) = self.member
-            && member >= model.members().len()
-        {
-            return Err(Failure::Library(Error::Setting {
-                name: "--member",
-                value: member.to_string(),
-                accepted: "less than the number of members, which labelchain show tells; they are counted from 0",
-            }));
-        }
+        self.member.map_or(Ok(()), |member| is_member(&model, member))?;
         let path = &self.files.data.path;
         let row = self.files.row(&model, self.row)?;
         let answers = model.predict(&row).map_err(|error| self.in_its_row(error))?;

@@ -13,9 +13,10 @@ use crate::args::Threads;
 use crate::messages::Failure;
 
 #[derive(Args)]
-#[command(
-    after_help = "Example:\n  labelchain generate network --rows 100000 --labels 20 -o big.csv"
-)]
+#[command(after_help = "\
+Examples:
+  labelchain generate network --rows 100000 --labels 20 -o big.csv
+  labelchain generate hypercubes --like simplehc -o simplehc.arff")]
 pub(crate) struct Generate {
     #[command(subcommand)]
     what: What,
@@ -43,6 +44,9 @@ struct Out {
 }
 
 #[derive(Args)]
+#[command(
+    after_help = "Example:\n  labelchain generate hyperspheres --like simplehs -o simplehs.arff"
+)]
 struct ShapesArgs {
     /// Settings and seed that come nearest to one of the paper's sets
     #[arg(long, value_enum, conflicts_with_all = ["rows", "labels", "relevant", "irrelevant", "redundant", "min_radius", "max_radius", "points", "noise", "seed"])]
@@ -93,6 +97,9 @@ struct ShapesArgs {
 }
 
 #[derive(Args)]
+#[command(
+    after_help = "Example:\n  labelchain generate network --rows 100000 --labels 20 -o big.csv"
+)]
 struct NetworkArgs {
     /// Rows
     #[arg(long, value_name = "N", default_value_t = 1000)]

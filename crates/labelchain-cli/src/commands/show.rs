@@ -15,7 +15,7 @@ use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
 
-use crate::args::ModelFile;
+use crate::args::{ModelFile, is_member};
 use crate::bars::cut;
 use crate::memory;
 use crate::messages::{Failure, print};
@@ -66,13 +66,7 @@ impl Show {
                 accepted: "one of the model's labels, as labelchain show --json lists them",
             });
         };
-        if self.member >= model.members().len() {
-            return Err(Error::Setting {
-                name: "--member",
-                value: self.member.to_string(),
-                accepted: "one of the model's members, counted from 0; labelchain show lists them",
-            });
-        }
+        is_member(model, self.member)?;
         let tree = model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
             name: "--tree",
             value: format!("asked of {}", model.method()),

@@ -101,6 +101,11 @@ impl Files {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain study run paper.toml
+  labelchain study run paper.toml --only set=yeast,flags method=ecc-nb
+  labelchain study run paper.toml --shard 1/2 --results first.db")]
 struct Run {
     #[command(flatten)]
     files: Files,
@@ -154,7 +159,15 @@ impl Run {
         bar.iter().for_each(Progress::end);
         let summary = summary?;
         if !summary.missing.is_empty() {
-            remark(&format!("note: without data: {}", summary.missing.join(", ")));
+            let missing = summary.missing.join(", ");
+            if summary.n_done + summary.n_kept + summary.n_failed == 0 {
+                return Err(Failure::Library(Error::Results {
+                    path: self.files.protocol.clone(),
+                    problem: format!("nothing to run, for no set has its data: {missing}"),
+                    remedy: "name files with their ending, as s1.csv; --data says where they are",
+                }));
+            }
+            remark(&format!("note: without data: {missing}"));
         }
         print(&told(&summary, &results))?;
         match summary {
@@ -193,6 +206,7 @@ fn told(summary: &Summary, results: &Path) -> String {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain study status paper.toml")]
 struct ShowStatus {
     #[command(flatten)]
     files: Files,
@@ -323,6 +337,7 @@ fn in_words(state: &State, n_folds: usize) -> String {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain study export paper.toml -o losses.csv")]
 struct Export {
     #[command(flatten)]
     files: Files,
@@ -352,6 +367,10 @@ impl Export {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain study report paper.toml -o report
+  labelchain study report paper.toml --only method=ecc-nb,oocc-nb --compare-paper results_nb.csv -o nb")]
 struct Report {
     #[command(flatten)]
     files: Files,
@@ -387,7 +406,9 @@ impl Report {
         }
         let mut notes = notes(&protocol, &status);
         if !self.files.only.is_empty() {
-            notes.insert(1, format!("A part of the protocol: {}.", self.files.only.join(" ")));
+            let part = format!("A part of the protocol: {}.", self.files.only.join(" "));
+            remark(&format!("note: {part}"));
+            notes.insert(1, part);
         }
         let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
         self.comparison.run(&name, &results, notes, &[&self.files.protocol, &database])
@@ -446,6 +467,7 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  labelchain study merge all.db first.db second.db")]
 struct Merge {
     /// The file to make, or to add to
     #[arg(value_name = "OUT.db")]

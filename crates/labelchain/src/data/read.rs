@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::bags::Bags;
 use super::label_list::LabelChoice;
@@ -11,7 +12,7 @@ use super::lines::Encoding;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::relevance::Threshold;
-use super::{Dataset, Format, Note, arff, csv, file, svmlight};
+use super::{Attribute, Dataset, Format, Note, arff, csv, file, svmlight};
 use crate::error::{Error, Result};
 
 /// How a file is to be read.
@@ -23,6 +24,7 @@ use crate::error::{Error, Result};
 /// | `missing_labels` | refuse | what a missing label means |
 /// | `encoding` | UTF-8 | how names and values are spelt |
 /// | `dedupe` | false | numbers repeated column names instead of refusing them |
+/// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; of others the cells tell |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
 ///
@@ -47,6 +49,8 @@ pub struct ReadOptions {
     pub encoding: Encoding,
     /// Numbers repeated column names instead of refusing them.
     pub dedupe: bool,
+    /// CSV and TSV only: inputs whose kind is known, by name; of others the cells tell.
+    pub attributes: Arc<[Attribute]>,
     /// SVMLight only: how many features there are, where the largest index does not say.
     pub n_features: Option<usize>,
     /// Bytes after which reading is refused.
@@ -61,6 +65,7 @@ impl Default for ReadOptions {
             missing_labels: MissingLabels::Refuse,
             encoding: Encoding::Utf8,
             dedupe: false,
+            attributes: Arc::default(),
             n_features: None,
             max_memory: u64::MAX,
         }

@@ -393,7 +393,7 @@ impl<'d> Reader<'d> {
                 .parsed("dedupe", "true or false", |text| text.parse().ok())?
                 .unwrap_or(defaults.dedupe),
             n_features: self.parsed("features", "a whole number from 1", from_1)?,
-            max_memory: defaults.max_memory,
+            ..defaults
         })
     }
 

@@ -348,7 +348,7 @@ fn reading_stops_at_the_memory_allowed() {
     let (message, help) = refusal_with(format!("{HEADER}{rows}"), &little);
     assert!(message.starts_with("t.arff: what was read up to line"), "{message}");
     assert!(message.ends_with("needs more than the 4.9 KiB allowed"), "{message}");
-    assert_eq!(help, "--max-memory 8G raises the limit");
+    assert_eq!(help, "--max-memory raises the limit: twice as much is 9.8KiB");
 }
 
 #[test]

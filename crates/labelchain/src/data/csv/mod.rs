@@ -72,14 +72,17 @@ pub(crate) fn read<'p, O: Fn() -> Result<Box<dyn Read + 'p>>>(
             text: "the first line holds only numbers and was read as column names: is the header missing?".into(),
         });
     }
-    let mut roles = vec![Role::Number; names.len()];
+    let known: HashMap<&str, Role> =
+        options.attributes.iter().map(|it| (it.name.as_str(), Role::of(it))).collect();
+    let role = |name: &String| known.get(name.as_str()).copied().unwrap_or(Role::Unknown);
+    let mut roles: Vec<Role> = names.iter().map(role).collect();
     for (label, &position) in labels.positions.iter().enumerate() {
         roles[position] = Role::Label(LabelId(label));
     }
     if let LabelChoice::Tags { column, .. } = &options.labels {
         roles[columns.position("tag column", column)?] = Role::Tags;
     }
-    infer(&mut first_pass, &mut roles)?;
+    infer(&mut first_pass, &names, &mut roles)?;
     drop(first_pass);
 
     // Tags are labels only when all are known.
@@ -210,19 +213,39 @@ fn refuse_other_separator(header: &Record) -> Result<()> {
 /// What the cells of a column become.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
+    /// Numbers, unless a cell shows that they are values.
+    Unknown,
     Number,
     Value,
     Label(LabelId),
     Tags,
 }
 
+impl Role {
+    fn of(known: &Attribute) -> Role {
+        match known.kind {
+            AttributeKind::Numeric => Role::Number,
+            AttributeKind::Nominal(_) => Role::Value,
+        }
+    }
+}
+
 /// Finds the columns that hold something else than numbers.
-fn infer<R: Read>(records: &mut Records<R>, roles: &mut [Role]) -> Result<()> {
+fn infer<R: Read>(records: &mut Records<R>, names: &[String], roles: &mut [Role]) -> Result<()> {
     while let Some(record) = records.next()? {
         check_length(record, roles.len())?;
         for (field, role) in roles.iter_mut().enumerate() {
-            if *role == Role::Number && Cell::of(record.bytes(field)) == Cell::Text {
-                *role = Role::Value;
+            if !matches!(role, Role::Unknown | Role::Number) {
+                continue;
+            }
+            match (*role, Cell::of(record.bytes(field))) {
+                (Role::Unknown, Cell::Text) => *role = Role::Value,
+                (Role::Number, Cell::Text) => {
+                    let expected = format!("a number, as {:?} was in training", names[field]);
+                    let help = "a missing cell is empty, ? or NA";
+                    return Err(record.fault_in(field, expected).help(help).into());
+                }
+                _ => {}
             }
         }
     }
@@ -298,7 +321,7 @@ impl<'o> Rows<'o> {
         roles: Vec<Role>,
         options: &'o ReadOptions,
     ) -> Rows<'o> {
-        let is_feature = |role: &&Role| matches!(role, Role::Number | Role::Value);
+        let is_feature = |role: &&Role| !matches!(role, Role::Label(_) | Role::Tags);
         let n_features = roles.iter().filter(is_feature).count();
         Rows {
             options,
@@ -327,9 +350,11 @@ impl<'o> Rows<'o> {
             let bytes = record.bytes(field);
             let cell = Cell::of(bytes);
             match (self.roles[field], cell) {
-                (Role::Number | Role::Value, Cell::Missing) => self.cells.push(f64::NAN),
-                (Role::Number, Cell::Number(value)) => self.cells.push(value),
-                (Role::Number, Cell::Text) => {
+                (Role::Unknown | Role::Number | Role::Value, Cell::Missing) => {
+                    self.cells.push(f64::NAN);
+                }
+                (Role::Unknown | Role::Number, Cell::Number(value)) => self.cells.push(value),
+                (Role::Unknown | Role::Number, Cell::Text) => {
                     let help = "the file changed while it was read";
                     return Err(record.fault_in(field, "a number").help(help).into());
                 }
@@ -408,7 +433,7 @@ impl<'o> Rows<'o> {
     }
 
     fn finish(mut self, path: &Path, mut notes: Vec<Note>, budget: &mut Budget) -> Result<Reading> {
-        let is_feature = |&at: &usize| matches!(self.roles[at], Role::Number | Role::Value);
+        let is_feature = |&at: &usize| !matches!(self.roles[at], Role::Label(_) | Role::Tags);
         let fields: Vec<usize> = (0..self.roles.len()).filter(is_feature).collect();
         let mut attributes = Vec::with_capacity(fields.len());
         for (column, field) in fields.into_iter().enumerate() {

@@ -472,7 +472,7 @@ fn rows_that_are_not_there_are_not_made_room_for() {
     assert_eq!(
         refusal(&claiming(&bytes, many, many), &limited),
         "1000000000000 rows of 4 columns needs more than the 1 GiB allowed \
-         (--max-memory 8G raises the limit)"
+         (--max-memory raises the limit: twice as much is 2GiB)"
     );
 }
 
