@@ -1,5 +1,6 @@
 //! A trained model on its own: names in, names out.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -330,10 +331,11 @@ impl Trained {
     /// Brings the columns of other data into the order and storage of the training data, by name.
     /// Values never seen in training become missing; both that and extra columns are noted.
     pub fn align(&self, data: &Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
+        let (here, there) = (by_name(&self.attributes), by_name(data.attributes()));
         let mut sources = Vec::with_capacity(self.attributes.len());
         let mut missing = Vec::new();
         for attribute in &self.attributes {
-            match data.attributes().iter().position(|other| other.name == attribute.name) {
+            match there.get(attribute.name.as_str()).copied() {
                 Some(at) => sources.push(Source::new(attribute, data, at, path)?),
                 None => missing.push(attribute.name.as_str()),
             }
@@ -343,13 +345,8 @@ impl Trained {
         }
         let (features, n_unseen, first) = self.gathered(data, &sources);
         let mut notes = Vec::new();
-        let is_known = |name: &str| self.attributes.iter().any(|attribute| attribute.name == name);
-        let extra: Vec<&str> = data
-            .attributes()
-            .iter()
-            .map(|a| a.name.as_str())
-            .filter(|name| !is_known(name))
-            .collect();
+        let names = data.attributes().iter().map(|attribute| attribute.name.as_str());
+        let extra: Vec<&str> = names.filter(|name| !here.contains_key(name)).collect();
         if let Some(first) = extra.first() {
             let text = format!(
                 "columns ignored, for the model does not know them: {} (first: {first:?})",
@@ -440,6 +437,16 @@ impl Trained {
         };
         (features, n_unseen, first)
     }
+}
+
+/// Where each attribute stands; of several with one name, the first.
+fn by_name(attributes: &[Attribute]) -> HashMap<&str, usize> {
+    attributes
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(at, attribute)| (attribute.name.as_str(), at))
+        .collect()
 }
 
 /// A column of other data, and what its values are called here.
