@@ -4,8 +4,8 @@
     labelchain study export protocols/paper.toml -o losses.csv
     python3 bench/reproduce.py results_nb.csv losses.csv > table.md
 
-The first table has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss. Sets that
-lack a fold of a method, and methods that the table does not have, are left out.
+The first table has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss. Methods that
+lack a fold of a set are left out of it, and sets that lack a method out of the ranks.
 """
 
 import csv
@@ -25,17 +25,16 @@ def algorithms(table):
 
 
 def means(table, methods):
-    """Mean losses by set, method and criterion, of sets that have every fold of every method."""
+    """Sets, methods, and mean losses by set, method and criterion where every fold is there."""
     folds = {}
     with open(table) as rows:
         for row in csv.DictReader(rows):
             if row["method"] in methods:
                 folds.setdefault((row["dataset"], row["method"], row["criterion"]), []).append(float(row["loss"]))
     most = max(map(len, folds.values()))
-    used = [method for method in methods if any(key[1] == method for key in folds)]
-    is_whole = lambda name: all(len(folds.get((name, method, criterion), [])) == most for method in used for criterion in CRITERIA)
-    sets = [name for name in dict.fromkeys(key[0] for key in folds) if is_whole(name)]
-    return sets, used, {key: statistics.mean(losses) for key, losses in folds.items()}
+    whole = {key: statistics.mean(losses) for key, losses in folds.items() if len(losses) == most}
+    used = [method for method in methods if any(key[1] == method for key in whole)]
+    return list(dict.fromkeys(key[0] for key in whole)), used, whole
 
 
 def ranks(losses):
@@ -65,6 +64,8 @@ def main(printed, table):
     print("|---|---|" + "---|" * len(CRITERIA))
     for name in sets:
         for method in methods:
+            if (name, method, CRITERIA[0]) not in ours:
+                continue
             cells = []
             for criterion in CRITERIA:
                 loss, there = ours[name, method, criterion], theirs(name, criterion, method)
@@ -74,7 +75,8 @@ def main(printed, table):
             print(f"| {name} | {method} | " + " | ".join(cells) + " |")
     summary("set", by_set | {"all": [d for all_of_set in by_set.values() for d in all_of_set]})
     summary("method", by_method)
-    print(f"\nMean ranks over these {len(sets)} sets, ours / from the printed losses; 1 is best.\n")
+    sets = [name for name in sets if all((name, method, CRITERIA[0]) in ours for method in methods)]
+    print(f"\nMean ranks over the {len(sets)} sets with all methods, ours / from the printed losses; 1 is best.\n")
     print("| criterion | " + " | ".join(methods) + " |")
     print("|---|" + "---|" * len(methods))
     for criterion in CRITERIA:

@@ -8,12 +8,13 @@ use std::collections::hash_map::Entry;
 use super::cost::{Clock, Cost};
 use super::method::{BaseName, Method, Settings, StrategyName};
 use crate::chain::Order;
+use crate::data::LabelId;
 use crate::ensemble::{
     Base, BaseModel, Candidate, Ensemble, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::Result;
 use crate::model::{Grid, KernelSpace, NaiveBayes, NearestNeighbours, Svm};
-use crate::prepare::Prepared;
+use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
 
 /// A fitted ensemble, the β, R, C and γ it was given or found, and what it cost, members included.
@@ -125,7 +126,7 @@ impl Fitting<'_> {
             BaseName::Svm => {
                 let memory = self.settings.machine.unwrap_or_default().memory;
                 let space = KernelSpace::new(self.train.data(), memory)?;
-                let by_label = self.machines(&space)?;
+                let by_label = self.machines(&space, &preparation)?;
                 Base::Svm { space, by_label, preparation }
             }
         };
@@ -133,13 +134,25 @@ impl Fitting<'_> {
         Ok(TrainedBase { name, base, cost: clock.cost(), walked, alone })
     }
 
-    /// The machine of each label: as set, or of fewest errors on the training rows.
-    fn machines(&self, space: &KernelSpace) -> Result<Vec<Svm>> {
+    /// The machine of each label: as set, or of fewest errors on the training rows, in the inputs
+    /// that the label looks at, for distances grow with their number.
+    fn machines(&self, space: &KernelSpace, preparation: &Preparation) -> Result<Vec<Svm>> {
         if let Some(machine) = self.settings.machine {
             return Ok(vec![machine; space.labels().n_labels()]);
         }
         let rows: Vec<usize> = (0..space.n_rows()).collect();
-        let tuned = Grid::default().tune(&Svm::default(), space, &rows, self.seed)?;
+        let tune =
+            |space: &KernelSpace| Grid::default().tune(&Svm::default(), space, &rows, self.seed);
+        let tuned = match preparation.selection.is_some() {
+            false => tune(space)?,
+            true => {
+                let views = self.train.views(preparation, &rows, self.seed);
+                let label = |(at, view): (usize, &LabelView)| {
+                    tune(&space.of_label(LabelId(at), &view.features))
+                };
+                views.iter().enumerate().map(label).collect::<Result<Vec<_>>>()?.concat()
+            }
+        };
         Ok(tuned.into_iter().map(|tuned| tuned.svm).collect())
     }
 
@@ -229,4 +242,39 @@ fn or_train(
     let clock = Clock::start();
     let candidates = train()?;
     Ok(cell.get_or_init(|| Shared { candidates, cost: clock.cost() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Attribute, Dataset, Dense, LabelMatrix, Matrix};
+
+    /// One label that the first input decides, but for every tenth row, and then noise.
+    fn data(n_features: usize) -> Dataset {
+        let mut cells = Dense::new(n_features);
+        let mut labels = LabelMatrix::new(1);
+        for row in 0..120 {
+            let mut rng = Seed::new(1).child("row", row).rng();
+            let noisy: Vec<f64> = (0..n_features).map(|_| rng.below(1000) as f64).collect();
+            cells.push_row(&noisy);
+            let row = labels.push_row();
+            labels.set(row, LabelId(0), (noisy[0] > 500.0) != row.is_multiple_of(10));
+        }
+        let attributes = (0..n_features).map(|at| Attribute::numeric(at.to_string())).collect();
+        Dataset::new("noisy", attributes, Matrix::Dense(cells), vec!["a".into()], labels).unwrap()
+    }
+
+    #[test]
+    fn machines_are_searched_in_the_inputs_that_are_selected() {
+        let found = |n_features, max_features| {
+            let settings = Settings { max_features, ..Settings::default() };
+            let train = Prepared::new(data(n_features)).unwrap();
+            let methods = ["br-svm".parse().unwrap()];
+            let fitted = fit(&methods, &settings, &train, Seed::new(1), &|_| ()).next();
+            fitted.unwrap().unwrap().machines.unwrap()
+        };
+        let selected = found(40, Some(300));
+        assert_eq!(selected, found(1, Some(300)));
+        assert_ne!(selected, found(40, None));
+    }
 }

@@ -35,12 +35,26 @@ impl KernelSpace {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let numbers = inputs.numbers(train.features(), &rows);
         let labels = train.labels().clone();
-        let mut space = KernelSpace { inputs, numbers, labels, distances: None, memory };
-        let n_bytes = (rows.len() as u128).pow(2) * 4;
-        if n_bytes <= memory as u128 / 2 {
-            space.distances = Some(space.all_distances());
+        Ok(KernelSpace { inputs, numbers, labels, distances: None, memory }.measured())
+    }
+
+    /// With a table of distances, if there is memory for it.
+    fn measured(mut self) -> KernelSpace {
+        let n_bytes = (self.n_rows() as u128).pow(2) * 4;
+        if n_bytes <= self.memory as u128 / 2 {
+            self.distances = Some(self.all_distances());
         }
-        Ok(space)
+        self
+    }
+
+    /// All rows, as one label that looks at some of the inputs sees them.
+    pub(crate) fn of_label(&self, label: LabelId, features: &[usize]) -> KernelSpace {
+        let rows: Vec<usize> = (0..self.n_rows()).collect();
+        let mut labels = LabelMatrix::empty(rows.len(), 1);
+        for &row in &rows {
+            labels.set(row, LabelId(0), self.labels.get(row, label));
+        }
+        KernelSpace { labels, ..self.part(&rows, features) }.measured()
     }
 
     fn all_distances(&self) -> Vec<f32> {
