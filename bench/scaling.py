@@ -73,7 +73,7 @@ with tempfile.TemporaryDirectory() as directory:
                   [1_000, 3_000, 10_000, 30_000], rows, lambda _: rows(1_000)),
         *scenario("ecc-nb", "labels, of 2,000 rows and 20 features", ("theory 1 to 2", "theory 1 to 2"),
                   [10, 30, 100, 300, 1000], labels, labels),
-        *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels, 2 members", ("theory 1", "theory 1"),
+        *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels, 2 members", ("theory 1", "theory 0, and 1 to read the model"),
                   [1_000, 10_000, 100_000], few_cells, lambda _: place("sparse.svm"), members=2),
     ]
     write("Scaling", [
