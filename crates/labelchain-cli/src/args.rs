@@ -113,7 +113,7 @@ impl ModelFile {
 }
 
 /// Refuses a member that the model does not have.
-pub(crate) fn is_member(model: &Trained, member: usize) -> Result<()> {
+pub(crate) fn check_member(model: &Trained, member: usize) -> Result<()> {
     let n = model.members().len();
     match member < n {
         true => Ok(()),

@@ -11,7 +11,7 @@ use labelchain::learner::Trace;
 use labelchain::trained::{Answers, Trained};
 
 use super::predict::explained;
-use crate::args::{ModelAndRows, Threads, is_member};
+use crate::args::{ModelAndRows, Threads, check_member};
 use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print};
 
@@ -41,7 +41,7 @@ impl Explain {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.threads.start();
         let model = self.files.model()?;
-        self.member.map_or(Ok(()), |member| is_member(&model, member))?;
+        self.member.map_or(Ok(()), |member| check_member(&model, member))?;
         let path = &self.files.data.path;
         let row = self.files.row(&model, self.row)?;
         let answers = model.predict(&row).map_err(|error| self.in_its_row(error))?;

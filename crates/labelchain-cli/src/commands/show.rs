@@ -15,7 +15,7 @@ use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::trained::Trained;
 use serde_json::{Value, json};
 
-use crate::args::{ModelFile, is_member};
+use crate::args::{ModelFile, check_member};
 use crate::bars::cut;
 use crate::memory;
 use crate::messages::{Failure, print};
@@ -66,7 +66,7 @@ impl Show {
                 accepted: "one of the model's labels, as labelchain show --json lists them",
             });
         };
-        is_member(model, self.member)?;
+        check_member(model, self.member)?;
         let tree = model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
             name: "--tree",
             value: format!("asked of {}", model.method()),

@@ -337,6 +337,7 @@ impl Disagreement<'_> {
                 nearest
             },
         );
+        // No distance is negative, so their bits are in the order of the numbers.
         nearest.sort_unstable_by_key(|distance| distance.to_bits());
         (least, nearest.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
     }
