@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
+use labelchain::base::{J48, Kernel, Likelihood, Svm, Ties};
 use labelchain::chain::Order;
 use labelchain::data::{
     Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
     Threshold, read, read_in_blocks,
 };
-use labelchain::ensemble::{Genetic, Sampling};
+use labelchain::distance::Metric;
+use labelchain::ensemble::{Genetic, GeneticSearch, Sampling};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{Method, Settings};
-use labelchain::model::{J48, Kernel, Likelihood, Svm, Ties};
-use labelchain::neighbourhood::Metric;
-use labelchain::ordering::{GeneticSearch, OrderDistance};
+use labelchain::model::Model;
+use labelchain::order::OrderDistance;
 use labelchain::prepare::{BagReduction, MedoidStart};
-use labelchain::trained::Trained;
 
 use crate::commands::{
     Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
@@ -107,13 +107,13 @@ pub(crate) struct ModelFile {
 }
 
 impl ModelFile {
-    pub(crate) fn load(&self, max_memory: Option<u64>) -> Result<Trained> {
-        Trained::load(&self.model, max_memory.unwrap_or_else(memory::three_quarters))
+    pub(crate) fn load(&self, max_memory: Option<u64>) -> Result<Model> {
+        Model::load(&self.model, max_memory.unwrap_or_else(memory::three_quarters))
     }
 }
 
 /// Refuses a member that the model does not have.
-pub(crate) fn check_member(model: &Trained, member: usize) -> Result<()> {
+pub(crate) fn check_member(model: &Model, member: usize) -> Result<()> {
     let n = model.members().len();
     match member < n {
         true => Ok(()),
@@ -145,7 +145,7 @@ impl ModelAndRows {
         not_over(&[self.model_path(), &self.data.path], out)
     }
 
-    pub(crate) fn model(&self) -> Result<Trained> {
+    pub(crate) fn model(&self) -> Result<Model> {
         self.data.reading.keep_every_row()?;
         self.model.load(self.data.reading.max_memory)
     }
@@ -153,7 +153,7 @@ impl ModelAndRows {
     /// The rows as the file has them, so many at a time, with what the reader has to say.
     fn blocks<'m>(
         &'m self,
-        model: &'m Trained,
+        model: &'m Model,
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
         let path = &self.data.path;
@@ -167,7 +167,7 @@ impl ModelAndRows {
     /// The rows, so many at a time: as the file has them, and as the model takes them.
     pub(crate) fn rows<'m>(
         &'m self,
-        model: &'m Trained,
+        model: &'m Model,
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Dataset)>> + 'm> {
         let mut told = HashSet::new();
@@ -183,7 +183,7 @@ impl ModelAndRows {
     }
 
     /// One row, as the model takes it.
-    pub(crate) fn row(&self, model: &Trained, row: usize) -> Result<Dataset> {
+    pub(crate) fn row(&self, model: &Model, row: usize) -> Result<Dataset> {
         let mut first = 0;
         for block in self.blocks(model, 4096)? {
             let (found, said) = block?;
@@ -634,11 +634,11 @@ impl MethodArgs {
         })
     }
 
-    /// Refuses to do without what a method needs, and to take what none of them heeds. Settings that
+    /// Refuses to do without what a method needs, and to take what none of them applies_to. Settings that
     /// all methods of a study share may be idle in one of them: that is only said.
     pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
         const SHARED: [&str; 3] = ["decay", "likelihood", "neighbours"];
-        let is_heeded = |name: &str| methods.iter().any(|method| method.heeds(name));
+        let is_heeded = |name: &str| methods.iter().any(|method| method.applies_to(name));
         for name in self.typed.0.iter().filter(|name| !is_heeded(name)) {
             let names: Vec<String> = methods.iter().map(Method::to_string).collect();
             let names = names.join(", ");
@@ -725,7 +725,7 @@ impl ReadingArgs {
     }
 
     /// Rows to be labelled may carry the labels or not, unless the user says where they are.
-    fn for_model(&self, model: &Trained, path: &Path) -> Result<ReadOptions> {
+    fn for_model(&self, model: &Model, path: &Path) -> Result<ReadOptions> {
         let mut options = self.options();
         if let LabelChoice::Detect = options.labels {
             options.labels = LabelChoice::Present(model.label_names().to_vec());

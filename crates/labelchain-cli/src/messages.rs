@@ -12,7 +12,7 @@ use labelchain::error::Error;
 pub(crate) enum Failure {
     /// The library refused.
     Library(Error),
-    /// None of the methods asked for heeds an option.
+    /// None of the methods asked for applies_to an option.
     Idle { option: String, methods: String },
     /// Standard output could not be written.
     Output(io::Error),

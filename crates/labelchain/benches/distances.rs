@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use labelchain::data::{Attribute, Dataset, Dense, LabelMatrix, Matrix};
-use labelchain::neighbourhood::Neighbourhood;
+use labelchain::distance::Neighbourhood;
 use labelchain::seed::Seed;
 
 fn main() {

@@ -6,11 +6,11 @@
 //! also the points chosen and the errors at every point, the second the sum of the decision values.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
+use labelchain::base::{Grid, Kernel, Svm, SvmChain, TrainingRows};
 use labelchain::data::split::Folds;
 use labelchain::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix, ReadOptions, read,
 };
-use labelchain::model::{Grid, Kernel, KernelSpace, Svm, SvmModel};
 use labelchain::prepare::{LabelView, Standardizer};
 
 fn main() {
@@ -41,12 +41,12 @@ fn tune(path: &str, limit: Option<usize>) {
     let cut = Folds::new(rows.iter().map(|row| row % 3).collect(), 3).unwrap();
 
     let start = cpu_time::ProcessTime::now();
-    let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
+    let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
     let tuned = Grid::default().tune_on(&Svm::default(), &space, &rows, &cut).unwrap();
     let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
     let views =
         vec![LabelView { rows: rows.into(), features: (0..data.n_features()).collect() }; n_labels];
-    let model = SvmModel::fit(&svms, &space, views, &[]).unwrap();
+    let model = SvmChain::fit(&svms, &space, views, &[]).unwrap();
     let seconds = start.elapsed().as_secs_f64();
 
     assert!(data.labels().ids().all(|label| model.machine(label).converged()));
@@ -81,13 +81,13 @@ fn fit(n_rows: usize, n_columns: usize) {
     let mut seconds: Vec<f64> = (0..5)
         .map(|_| {
             let start = cpu_time::ProcessTime::now();
-            let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
+            let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
             Svm::default().fit(&space, &rows, LabelId(0), &[]).unwrap();
             start.elapsed().as_secs_f64()
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
-    let space = KernelSpace::new(&data, Svm::default().memory).unwrap();
+    let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
     let machine = Svm::default().fit(&space, &rows, LabelId(0), &[]).unwrap();
     let distances = space.distances(data.features(), &rows);
     let said = |row: &[f64]| machine.decide(|other| row[other]);

@@ -4,8 +4,8 @@
 //! so many times, and prints the CPU seconds of each fit and the nodes of the tree.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
+use labelchain::base::{BinaryLearner as _, J48};
 use labelchain::data::{Dataset, LabelId, LabelMatrix, ReadOptions, read};
-use labelchain::model::{BinaryLearner as _, J48};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
+use labelchain::base::{ChainLearner as _, NaiveBayes};
 use labelchain::chain::{Chain, Order};
 use labelchain::data::{LabelId, LabelNetwork};
 use labelchain::error::Result;
 use labelchain::learner::{Block, Predictor as _};
 use labelchain::loss::{Criterion, Losses, Undefined};
-use labelchain::model::{ChainLearner as _, NaiveBayes};
 use labelchain::prepare::Prepared;
 use labelchain::seed::Seed;
 
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let (train, test) = (data.select(&rows[..300]), data.select(&rows[300..]));
 
-    // Trained once, without an order.
+    // Model once, without an order.
     let prepared = Prepared::new(train)?;
     let model = Arc::new(NaiveBayes::default().fit(&prepared, &rows[..300], seed)?);
 

@@ -8,8 +8,8 @@
 use labelchain::data::{LabelId, LabelNetwork};
 use labelchain::error::Result;
 use labelchain::experiment::Settings;
+use labelchain::model::Model;
 use labelchain::seed::Seed;
-use labelchain::trained::Trained;
 
 fn main() -> Result<()> {
     // Six labels that depend on each other, seen through twelve noisy features. Your own file
@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let (train, new) = (data.select(&rows[..400]), data.select(&rows[400..]));
 
     // Twenty naive Bayes chains; each chooses its label order for each row.
-    let model = Trained::fit(&train, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
+    let model = Model::fit(&train, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
     let answers = model.predict(&new)?;
 
     // The row with most labels has most to explain.

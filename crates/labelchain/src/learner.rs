@@ -1,7 +1,7 @@
 //! What the outside sees of anything that answers: rows in, labels out.
 
 use crate::data::{LabelId, LabelMatrix, Matrix};
-use crate::neighbourhood::Nearest;
+use crate::distance::Rankings;
 use crate::product::{exponentials, vectorized};
 
 /// Standardized rows to be labelled, with what all members share.
@@ -11,14 +11,14 @@ pub struct Block<'a> {
     /// Which rows of them.
     pub rows: &'a [usize],
     /// How near each row is to every training row, where anyone asks for it.
-    pub near: Option<&'a Nearness>,
+    pub near: Option<&'a Memberships>,
     /// All training rows from the nearest to the farthest, where anyone asks for it.
-    pub nearest: Option<&'a Nearest<'a>>,
+    pub nearest: Option<&'a Rankings<'a>>,
 }
 
 /// How near rows to be labelled are to every training row.
 #[derive(Clone, Debug)]
-pub struct Nearness {
+pub struct Memberships {
     n_train: usize,
     /// Squared distances D, row by row.
     pub distances: Vec<f64>,
@@ -31,12 +31,12 @@ pub struct Nearness {
 /// Rows whose memberships in one training row lie side by side, to be summed together.
 pub(crate) const LANES: usize = 8;
 
-impl Nearness {
+impl Memberships {
     /// Rows with these distances to `n_train` training rows each, and β.
-    pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Nearness {
+    pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
         let n_lines = (distances.len() / n_train.max(1)).div_ceil(LANES) * n_train;
         let memberships = Vec::with_capacity(n_lines);
-        let mut near = Nearness { n_train, distances, decay, memberships };
+        let mut near = Memberships { n_train, distances, decay, memberships };
         near.set_decay(decay);
         near
     }

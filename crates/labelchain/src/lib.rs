@@ -6,21 +6,21 @@
 //! use labelchain::data::LabelNetwork;
 //! use labelchain::experiment::Settings;
 //! use labelchain::seed::Seed;
-//! use labelchain::trained::Trained;
+//! use labelchain::model::Model;
 //!
 //! let data = LabelNetwork { n_rows: 100, ..LabelNetwork::default() };
 //! let data = data.generate("network", Seed::new(1))?;
-//! let model = Trained::fit(&data, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
+//! let model = Model::fit(&data, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
 //! let first = &model.trace(&data.select(&[0]))?[0];
 //! assert_eq!(first.len(), 20, "members");
 //! assert!(first.iter().any(|member| member.order != first[0].order));
 //! # Ok::<(), labelchain::error::Error>(())
 //! ```
 //!
-//! The modules follow the data: [`data`] reads a file, [`prepare`] readies its inputs, a [`model`] is
-//! fitted, a [`chain`] walks it in an order that [`ordering`] chooses, an [`ensemble`] votes, and
+//! The modules follow the data: [`data`] reads a file, [`prepare`] readies its inputs, a [`base`] model is
+//! fitted, a [`chain`] walks it in an order that [`order`] chooses, an [`ensemble`] votes, and
 //! [`loss`] says how wrong the vote is. [`experiment`] does all of this for methods by name,
-//! [`trained`] keeps the outcome, [`stats`] and [`report`] compare methods.
+//! [`model`] keeps the outcome, [`stats`] and [`report`] compare methods.
 //!
 //! ```
 //! use labelchain::data::{Description, ReadOptions, parse};
@@ -53,20 +53,20 @@ pub mod prepare;
 
 pub mod catalog;
 
-pub mod model;
+pub mod base;
 
 pub mod chain;
 
-pub mod neighbourhood;
+pub mod distance;
 mod product;
 
-pub mod ordering;
+pub mod order;
 
 pub mod loss;
 
 pub mod ensemble;
 pub mod experiment;
-pub mod trained;
+pub mod model;
 
 #[cfg(feature = "study")]
 pub mod study;
@@ -74,5 +74,3 @@ pub mod study;
 pub mod stats;
 
 pub mod report;
-
-mod store;

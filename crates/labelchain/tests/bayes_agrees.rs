@@ -9,11 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use labelchain::base::{ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes};
 use labelchain::data::{AttributeKind, Dataset, LabelId, ReadOptions, read};
 use labelchain::learner::Block;
-use labelchain::model::{
-    ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes,
-};
 use labelchain::prepare::{Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 

@@ -1,18 +1,18 @@
 //! Every strategy and every base keeps the contract, whichever they are.
 #![allow(clippy::unwrap_used)]
 
+use labelchain::base::{
+    ChainModel as _, Evidence as _, J48, Likelihood, NaiveBayes, NearestNeighbours,
+};
 use labelchain::chain::{Chain, Independent, Order, decide};
 use labelchain::data::{Dataset, LabelId, LabelMatrix, LabelNetwork};
+use labelchain::distance::Neighbourhood;
 use labelchain::ensemble::{Base, BaseModel, Candidate, Ensemble, Genetic, Sampling, Strategy};
 use labelchain::experiment::{BaseName, Method, Settings, StrategyName};
 use labelchain::learner::{Block, Predictor as _};
-use labelchain::model::{
-    ChainModel as _, Evidence as _, J48, Likelihood, NaiveBayes, NearestNeighbours,
-};
-use labelchain::neighbourhood::Neighbourhood;
+use labelchain::model::Model;
 use labelchain::prepare::{Preparation, Prepared};
 use labelchain::seed::Seed;
-use labelchain::trained::Trained;
 
 const N_LABELS: usize = 5;
 
@@ -78,7 +78,7 @@ fn settings() -> Settings {
 fn orders_are_permutations_and_validation_rows_never_leak() {
     let (data, new) = (network(160, 1), network(30, 2));
     for method in methods() {
-        let model = Trained::fit(&data, method, &settings(), 1, &|_| ()).unwrap();
+        let model = Model::fit(&data, method, &settings(), 1, &|_| ()).unwrap();
         assert_eq!(model.members().len(), 6, "{method}");
         for member in model.members() {
             assert!(!member.validation.is_empty(), "{method}");
@@ -106,7 +106,7 @@ fn one_thread_and_two_say_the_same() {
     for method in methods() {
         let [one, two] = [1, 2].map(|n| {
             threads(n).install(|| {
-                let model = Trained::fit(&data, method, &settings(), 1, &|_| ()).unwrap();
+                let model = Model::fit(&data, method, &settings(), 1, &|_| ()).unwrap();
                 (model.predict(&new).unwrap().votes, model.trace(&new).unwrap())
             })
         });
@@ -122,7 +122,7 @@ fn one_row_at_a_time_and_many_say_the_same() {
     let plenty = Settings { max_memory: u64::MAX, ..little.clone() };
     for method in methods() {
         let [few, many] = [&little, &plenty].map(|settings| {
-            let model = Trained::fit(&data, method, settings, 1, &|_| ()).unwrap();
+            let model = Model::fit(&data, method, settings, 1, &|_| ()).unwrap();
             (model.decay(), model.neighbours(), model.trace(&new).unwrap())
         });
         assert_eq!(few, many, "{method}");
@@ -142,7 +142,7 @@ fn answers<A>(
     let model = base.fit(&train, &fitting, order, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries, model.wants());
+    let nearest = near.nearest(&queries, model.needs());
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let features = queries.features();
     ask(&model, &Block { features, rows: &rows, near: None, nearest: nearest.as_ref() })

@@ -9,11 +9,9 @@
 
 use std::path::{Path, PathBuf};
 
+use labelchain::base::{ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes};
 use labelchain::data::{Dataset, LabelId, ReadOptions, read, split};
 use labelchain::learner::Block;
-use labelchain::model::{
-    ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes,
-};
 use labelchain::prepare::{Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::data::{Dataset, LabelId, ReadOptions, read};
-use labelchain::learner::Block;
-use labelchain::model::{
+use labelchain::base::{
     ChainLearner as _, ChainModel as _, Evidence as _, NearestNeighbours, Ties,
 };
-use labelchain::neighbourhood::{Metric, Neighbourhood};
+use labelchain::data::{Dataset, LabelId, ReadOptions, read};
+use labelchain::distance::{Metric, Neighbourhood};
+use labelchain::learner::Block;
 use labelchain::prepare::Prepared;
 use labelchain::seed::Seed;
 
@@ -48,7 +48,7 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(data, model.wants());
+    let nearest = near.nearest(data, model.needs());
     let features = data.features();
     let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
     let scores = model.score(&block);

@@ -3,15 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use labelchain::chain::{Chain, Order, Retrained};
-use labelchain::data::{AttributeKind, Dataset, LabelId, LabelNetwork, ReadOptions, parse, read};
-use labelchain::error::Result;
-use labelchain::learner::{Block, Predictor as _};
-use labelchain::model::{
+use labelchain::base::{
     BinaryLearner, BinaryModel, ChainLearner, ChainModel, Likelihood, NaiveBayes, NaiveBayesModel,
     NearestNeighbours, NearestNeighboursModel,
 };
-use labelchain::neighbourhood::Neighbourhood;
+use labelchain::chain::{Chain, FixedOrderChain, Order};
+use labelchain::data::{AttributeKind, Dataset, LabelId, LabelNetwork, ReadOptions, parse, read};
+use labelchain::distance::Neighbourhood;
+use labelchain::error::Result;
+use labelchain::learner::{Block, Predictor as _};
 use labelchain::prepare::{Cfs, LabelView, Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
@@ -106,7 +106,7 @@ where
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries, model.wants());
+    let nearest = near.nearest(&queries, model.needs());
     let views = model.views().to_vec();
     let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };
     let mut relevant = 0;
@@ -115,7 +115,7 @@ where
         let features = queries.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let walked = chain.predict_block(&block);
-        let retrained = Retrained::fit(judge, &train, views.clone(), Some(order)).unwrap();
+        let retrained = FixedOrderChain::fit(judge, &train, views.clone(), Some(order)).unwrap();
         let retrained = Chain { model: retrained, policy: order.clone() };
         assert_eq!(walked, retrained.predict_block(&block), "order {order}");
         relevant += walked.counts().iter().sum::<usize>();

@@ -9,10 +9,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::chain::{Chain, Order, Retrained};
+use labelchain::base::{Kernel, Svm, SvmChain, TrainingRows};
+use labelchain::chain::{Chain, FixedOrderChain, Order};
 use labelchain::data::{Dataset, LabelId, LabelMatrix, ReadOptions, read};
 use labelchain::learner::{Block, Predictor as _};
-use labelchain::model::{Kernel, KernelSpace, Svm, SvmModel};
 use labelchain::prepare::{LabelView, Prepared, Standardizer};
 
 /// Twice the tolerance to which both solve.
@@ -63,7 +63,7 @@ fn svm(kernel: &str, cost: &str, gamma: &str) -> Svm {
 /// Every line about a set.
 fn compare_decisions(set: &str) {
     let Some((fitted, rest)) = cut(set) else { return };
-    let space = KernelSpace::new(&fitted, 1 << 30).unwrap();
+    let space = TrainingRows::new(&fitted, 1 << 30).unwrap();
     let distances = space.distances(rest.features(), &(0..rest.n_rows()).collect::<Vec<_>>());
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
     let lines = lines("decisions.csv", set);
@@ -96,7 +96,7 @@ fn decisions_on_the_papers_sets() {
 fn compare_chains(set: &str) {
     let Some((fitted, rest)) = cut(set) else { return };
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
-    let space = KernelSpace::new(&fitted, 1 << 30).unwrap();
+    let space = TrainingRows::new(&fitted, 1 << 30).unwrap();
     let all = LabelView { rows: rows.clone().into(), features: (0..fitted.n_features()).collect() };
     let lines = lines("chains.csv", set);
     assert_eq!(lines.len(), 4);
@@ -115,12 +115,13 @@ fn compare_chains(set: &str) {
         let views = vec![all.clone(); fitted.n_labels()];
         let asked: Vec<usize> = (0..rest.n_rows()).collect();
         let block = Block { features: rest.features(), rows: &asked, near: None, nearest: None };
-        let model = Retrained::fit(&svm, &Prepared::as_is(&fitted), views.clone(), Some(&order));
+        let model =
+            FixedOrderChain::fit(&svm, &Prepared::as_is(&fitted), views.clone(), Some(&order));
         let chain = Chain { model: model.unwrap(), policy: order.clone() };
         assert_eq!(chain.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
 
         let (svms, of_order) = (vec![svm; views.len()], order.iter().collect::<Vec<_>>());
-        let model = SvmModel::fit(&svms, &space, views, &of_order).unwrap();
+        let model = SvmChain::fit(&svms, &space, views, &of_order).unwrap();
         let shared = Chain { model, policy: order.clone() };
         assert_eq!(shared.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
     }

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use labelchain::base::j48::{Split, Test};
+use labelchain::base::{BinaryLearner as _, BinaryModel as _, J48, J48Model};
 use labelchain::data::{Dataset, Dense, Matrix, ReadOptions, read};
 use labelchain::learner::Block;
-use labelchain::model::j48::{Split, Test};
-use labelchain::model::{BinaryLearner as _, BinaryModel as _, J48, J48Model};
 
 fn golden(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/weka").join(file)

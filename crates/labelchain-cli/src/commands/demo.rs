@@ -7,8 +7,8 @@ use labelchain::data::LabelNetwork;
 use labelchain::data::split::folds;
 use labelchain::error::Result;
 use labelchain::experiment::{Method, Settings, evaluate as cross_validate};
+use labelchain::model::Model;
 use labelchain::seed::Seed;
-use labelchain::trained::Trained;
 
 use super::{evaluate, explain};
 use crate::messages::{Failure, print};
@@ -55,7 +55,7 @@ impl Demo {
             data.n_labels()
         );
         page += &evaluate::table(&evaluations);
-        let model = Trained::fit(&data, methods[0], &settings, self.seed, &|_| ())?;
+        let model = Model::fit(&data, methods[0], &settings, self.seed, &|_| ())?;
         let row = data.select(&[ROW]);
         let answers = model.predict(&row)?;
         let traces: Vec<_> = model.trace(&row)?.into_iter().flatten().collect();

@@ -8,7 +8,7 @@ use labelchain::data::{Dataset, LabelId};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{BaseName, StrategyName};
 use labelchain::learner::Trace;
-use labelchain::trained::{Answers, Trained};
+use labelchain::model::{Model, Prediction};
 
 use super::predict::explained;
 use crate::args::{ModelAndRows, Threads, check_member};
@@ -78,9 +78,9 @@ impl Explain {
 /// The vote on one aligned row, and the walk of one member: the one named, else the one that agrees
 /// most with the vote.
 pub(super) fn story(
-    model: &Trained,
+    model: &Model,
     row: &Dataset,
-    answers: &Answers,
+    answers: &Prediction,
     traces: &[Trace],
     member: Option<usize>,
 ) -> Result<String> {
@@ -93,13 +93,13 @@ pub(super) fn story(
     Ok(page)
 }
 
-fn n_agreed(answers: &Answers, trace: &Trace) -> usize {
+fn n_agreed(answers: &Prediction, trace: &Trace) -> usize {
     let said = |(at, &said): (usize, &bool)| answers.labels.get(0, LabelId(at)) == said;
     trace.decisions.iter().enumerate().filter(|&decision| said(decision)).count()
 }
 
 /// The first of those with most decisions as the vote.
-fn most_agreeing(answers: &Answers, traces: &[Trace]) -> usize {
+fn most_agreeing(answers: &Prediction, traces: &[Trace]) -> usize {
     let places = (0..traces.len()).rev();
     places.max_by_key(|&at| n_agreed(answers, &traces[at])).unwrap_or(0)
 }
@@ -107,7 +107,7 @@ fn most_agreeing(answers: &Answers, traces: &[Trace]) -> usize {
 const SIGN: &str = "relevant";
 const BAR: usize = 20;
 
-fn vote(model: &Trained, answers: &Answers) -> String {
+fn vote(model: &Model, answers: &Prediction) -> String {
     let names = model.label_names();
     let relevant: Vec<&str> =
         answers.labels.relevant(0).map(|label| names[label.0].as_str()).collect();
@@ -137,7 +137,7 @@ fn vote(model: &Trained, answers: &Answers) -> String {
 }
 
 /// One member's decisions, in the order it took them.
-fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f64]) -> String {
+fn walk(model: &Model, answers: &Prediction, at: usize, trace: &Trace, alone: &[f64]) -> String {
     const SMALL: usize = 10;
     const F1_AND_BAR: usize = SMALL + 8;
     let names = model.label_names();
@@ -205,7 +205,7 @@ fn walk(model: &Trained, answers: &Answers, at: usize, trace: &Trace, alone: &[f
 }
 
 /// Why the member took this order.
-fn why(model: &Trained, at: usize, trace: &Trace) -> String {
+fn why(model: &Model, at: usize, trace: &Trace) -> String {
     if trace.local_f1.is_some() {
         return "  local F1 how well the label is told near this row, among the member's validation rows\n  \
                 weight   the share of that neighbourhood where the label was there or was told\n"
@@ -252,7 +252,7 @@ fn digits(f1: f64) -> String {
 }
 
 /// Orders and decisions over all members.
-fn differences(model: &Trained, answers: &Answers, traces: &[Trace]) -> String {
+fn differences(model: &Model, answers: &Prediction, traces: &[Trace]) -> String {
     let names = model.label_names();
     let wide = width(names, 5, 32);
     let mut page = String::from("\nHow the members differ\n\n");

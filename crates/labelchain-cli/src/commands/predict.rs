@@ -7,7 +7,7 @@ use clap::Args;
 use labelchain::data::{Dataset, Format, Table, save, write};
 use labelchain::error::{Error, Result};
 use labelchain::learner::Trace;
-use labelchain::trained::{Answers, Trained};
+use labelchain::model::{Model, Prediction};
 use serde_json::{Value, json};
 
 use crate::args::{ModelAndRows, Threads};
@@ -111,7 +111,7 @@ impl Predict {
     }
 
     /// Block by block, so that the file may be larger than memory.
-    fn write_answers(&self, model: &Trained, kind: Kind) -> Result<(), Failure> {
+    fn write_answers(&self, model: &Model, kind: Kind) -> Result<(), Failure> {
         // With 64 MB of cells, what is done once a block does not count.
         let n_bytes = (self.files.data.reading.max_memory() / 8).min(64 << 20) as usize;
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
@@ -146,7 +146,7 @@ impl Predict {
     }
 
     /// All rows at once: a data file names at its head what stands in it.
-    fn write_data(&self, model: &Trained) -> Result<Vec<PathBuf>> {
+    fn write_data(&self, model: &Model) -> Result<Vec<PathBuf>> {
         let mut written = vec![];
         for block in self.files.rows(model, usize::MAX)? {
             let (found, rows) = block?;
@@ -161,7 +161,7 @@ impl Predict {
     }
 
     /// The inputs as they were, with the answers as labels.
-    fn labelled(&self, model: &Trained, data: &Dataset, answers: Answers) -> Result<Dataset> {
+    fn labelled(&self, model: &Model, data: &Dataset, answers: Prediction) -> Result<Dataset> {
         let is_label = |name: &String| model.label_names().contains(name);
         if let Some(both) = data.attributes().iter().find(|a| is_label(&a.name)) {
             return Err(Error::CannotWrite {
@@ -178,8 +178,8 @@ impl Predict {
 
 /// What was said about a block of rows, and the number of the first.
 struct Answered<'a> {
-    model: &'a Trained,
-    answers: &'a Answers,
+    model: &'a Model,
+    answers: &'a Prediction,
     first: usize,
 }
 
@@ -232,13 +232,13 @@ fn as_io(error: csv::Error) -> io::Error {
     }
 }
 
-fn votes<'a>(model: &Trained, answers: &'a Answers, row: usize) -> &'a [f64] {
+fn votes<'a>(model: &Model, answers: &'a Prediction, row: usize) -> &'a [f64] {
     let n = model.label_names().len();
     &answers.votes[row * n..(row + 1) * n]
 }
 
 /// One row: which labels, and the share of members that say so.
-fn answer(model: &Trained, answers: &Answers, at: usize, row: usize) -> Value {
+fn answer(model: &Model, answers: &Prediction, at: usize, row: usize) -> Value {
     let relevant: Vec<&String> =
         answers.labels.relevant(at).map(|label| &model.label_names()[label.0]).collect();
     json!({"row": row, "votes": votes(model, answers, at), "relevant": relevant})
@@ -246,8 +246,8 @@ fn answer(model: &Trained, answers: &Answers, at: usize, row: usize) -> Value {
 
 /// The promise of `predict --explain`: an answer and how each member came to its own.
 pub(crate) fn explained(
-    model: &Trained,
-    answers: &Answers,
+    model: &Model,
+    answers: &Prediction,
     at: usize,
     row: usize,
     traces: &[Trace],

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use labelchain::base::{J48, Kernel, Likelihood, Svm, Ties};
 use labelchain::chain::Order;
 use labelchain::data::{Attribute, LabelId};
+use labelchain::distance::Metric;
 use labelchain::ensemble::{BaseModel, Member};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{BaseName, StrategyName};
-use labelchain::model::{J48, Kernel, Likelihood, Svm, Ties};
-use labelchain::neighbourhood::Metric;
-use labelchain::ordering::OrderDistance;
+use labelchain::model::Model;
+use labelchain::order::OrderDistance;
 use labelchain::prepare::{BagTransform, LabelView};
-use labelchain::trained::Trained;
 use serde_json::{Value, json};
 
 use crate::args::{ModelFile, check_member};
@@ -58,7 +58,7 @@ impl Show {
 }
 
 impl Show {
-    fn tree(&self, model: &Trained, label: &str) -> Result<String> {
+    fn tree(&self, model: &Model, label: &str) -> Result<String> {
         let Some(at) = model.label_names().iter().position(|name| name == label) else {
             return Err(Error::Setting {
                 name: "--tree",
@@ -82,7 +82,7 @@ impl Show {
 }
 
 /// The promise of `show --json`.
-fn json(model: &Trained) -> Value {
+fn json(model: &Model) -> Value {
     let feature = |attribute: &Attribute| match attribute.values() {
         None => json!({"name": attribute.name, "kind": "numeric"}),
         Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
@@ -100,7 +100,7 @@ fn json(model: &Trained) -> Value {
         })
     };
     json!({
-        "format": Trained::FORMAT,
+        "format": Model::FORMAT,
         "version": model.version(),
         "method": model.method().to_string(),
         "seed": model.seed(),
@@ -120,7 +120,7 @@ fn json(model: &Trained) -> Value {
     })
 }
 
-fn is_searched(model: &Trained) -> bool {
+fn is_searched(model: &Model) -> bool {
     matches!(model.method().strategy, StrategyName::Ga | StrategyName::GaBr)
 }
 
@@ -128,7 +128,7 @@ fn positions(order: &Order) -> Vec<usize> {
     order.iter().map(|label| label.0).collect()
 }
 
-fn settings(model: &Trained) -> Value {
+fn settings(model: &Model) -> Value {
     let settings = model.settings();
     json!({
         "members": settings.sampling.n_members,
@@ -201,14 +201,14 @@ fn machine(machine: &Svm) -> String {
 }
 
 /// A page for people: the settings, then a line for each member.
-fn text(model: &Trained) -> String {
+fn text(model: &Model) -> String {
     let settings = model.settings();
     let mut page = format!(
         "{}, seed {}, by labelchain {} (model format {})\n\n",
         model.method(),
         model.seed(),
         model.version(),
-        Trained::FORMAT
+        Model::FORMAT
     );
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".into());
     let n_nominal = model.attributes().iter().filter(|a| a.values().is_some()).count();
@@ -313,7 +313,7 @@ fn text(model: &Trained) -> String {
 }
 
 /// Labels by name, as far as there is room.
-fn named(model: &Trained, labels: impl Iterator<Item = usize>) -> String {
+fn named(model: &Model, labels: impl Iterator<Item = usize>) -> String {
     let names = model.label_names();
     let all: Vec<&str> = labels.filter_map(|at| names.get(at)).map(String::as_str).collect();
     let text = all.join(", ");

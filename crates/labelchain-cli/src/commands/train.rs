@@ -7,7 +7,7 @@ use clap::Args;
 use labelchain::data::{ReadOptions, Table, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{Method, Step};
-use labelchain::trained::Trained;
+use labelchain::model::Model;
 
 use crate::args::{BagArgs, DataFile, MethodArgs, not_over, notes};
 use crate::messages::{Failure, remark};
@@ -61,7 +61,7 @@ impl Train {
         Ok(())
     }
 
-    fn trained(&self, progress: &dyn Fn(Step)) -> Result<Trained> {
+    fn trained(&self, progress: &dyn Fn(Step)) -> Result<Model> {
         let (method, seed) = (self.method, self.settings.seed);
         let options = self.data.reading.options();
         // Rows, the same standardized, and each column sorted: what is learned from is in memory
@@ -82,7 +82,7 @@ impl Train {
                     Some(Ok(first)) => self.settings.settings(first, &self.data.reading)?,
                     _ => Default::default(),
                 };
-                return Trained::fit_by_columns(parts, method, &settings, seed, progress);
+                return Model::fit_by_columns(parts, method, &settings, seed, progress);
             }
             reading => reading?,
         };
@@ -91,10 +91,10 @@ impl Train {
         let settings = self.settings.settings(table.rows(), &self.data.reading)?;
         match (&table, self.bags.reduction()) {
             (Table::Bags(bags), Some(reduction)) => {
-                Trained::fit_bags(bags, reduction, method, &settings, seed, progress)
+                Model::fit_bags(bags, reduction, method, &settings, seed, progress)
             }
             (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),
-            (Table::Rows(rows), _) => Trained::fit(rows, method, &settings, seed, progress),
+            (Table::Rows(rows), _) => Model::fit(rows, method, &settings, seed, progress),
         }
     }
 }

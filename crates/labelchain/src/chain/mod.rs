@@ -1,19 +1,19 @@
 //! The greedy walk: ask the evidence about one label, write the answer down by label, tell the
 //! evidence what was decided. The order of the walk is somebody else's choice.
 
+mod fixed_order;
 mod order;
-mod retrained;
 
+pub use fixed_order::FixedOrderChain;
 pub use order::Order;
-pub use retrained::Retrained;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::{ChainModel, Evidence};
 use crate::data::{LabelId, LabelMatrix};
 use crate::learner::{Block, Lender, Predictor, Trace};
-use crate::model::{ChainModel, Evidence};
 
 /// Decides every label in the given order (the paper's Algorithms 2 and 4).
 pub fn decide<E: Evidence>(mut evidence: E, order: &Order, mut write: impl FnMut(Step)) {
@@ -34,7 +34,7 @@ pub fn decide_alone<E: Evidence>(evidence: &E, row: usize, answers: &mut LabelMa
 }
 
 /// Walks every row of a block in several orders, `order` giving the one of a row by its place: what
-/// is found out about the inputs of a row serves all of its walks. Answers by place.
+/// is found out about the inputs of a row serves all of its walks. Prediction by place.
 pub fn walk_all<'o, M: ChainModel>(
     model: &M,
     scores: &M::Scores,

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Order, Retrained};
+use crate::base::{ChainLearner, ChainModel, Evidence, J48, J48Model, Svm, SvmChain, TrainingRows};
+use crate::base::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
+use crate::chain::{FixedOrderChain, Order};
 use crate::data::LabelId;
+use crate::distance::Needs;
 use crate::error::Result;
 use crate::learner::Block;
-use crate::model::{ChainLearner, ChainModel, Evidence, J48, J48Model, KernelSpace, Svm, SvmModel};
-use crate::model::{NaiveBayes, NaiveBayesModel, NearestNeighbours, NearestNeighboursModel};
-use crate::neighbourhood::Wanted;
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
 
@@ -17,7 +17,7 @@ use crate::seed::Seed;
 pub enum Base {
     /// Naive Bayes.
     NaiveBayes(NaiveBayes),
-    /// Nearest neighbours.
+    /// Rankings neighbours.
     NearestNeighbours(NearestNeighbours),
     /// Trees, trained for an order.
     J48 {
@@ -29,7 +29,7 @@ pub enum Base {
     /// Support vector machines, trained for an order.
     Svm {
         /// The rows of the training set, once for all labels and members.
-        space: KernelSpace,
+        space: TrainingRows,
         /// How the machine of each label is fitted.
         by_label: Vec<Svm>,
         /// Rows and features of each label.
@@ -42,24 +42,24 @@ pub enum Base {
 pub enum BaseModel {
     /// Naive Bayes.
     NaiveBayes(NaiveBayesModel),
-    /// Nearest neighbours.
+    /// Rankings neighbours.
     NearestNeighbours(NearestNeighboursModel),
     /// Trees, trained for an order.
-    J48(Retrained<J48Model>),
+    J48(FixedOrderChain<J48Model>),
     /// Support vector machines, trained for an order.
-    Svm(SvmModel),
+    Svm(SvmChain),
 }
 
 /// The scores of either.
 pub enum BaseScores {
     /// Naive Bayes.
     NaiveBayes(<NaiveBayesModel as ChainModel>::Scores),
-    /// Nearest neighbours.
+    /// Rankings neighbours.
     NearestNeighbours(<NearestNeighboursModel as ChainModel>::Scores),
     /// Trees.
-    J48(<Retrained<J48Model> as ChainModel>::Scores),
+    J48(<FixedOrderChain<J48Model> as ChainModel>::Scores),
     /// Support vector machines.
-    Svm(<SvmModel as ChainModel>::Scores),
+    Svm(<SvmChain as ChainModel>::Scores),
 }
 
 /// The evidence of either.
@@ -67,12 +67,12 @@ pub enum BaseScores {
 pub enum BaseEvidence<'m> {
     /// Naive Bayes.
     NaiveBayes(<NaiveBayesModel as ChainModel>::Evidence<'m>),
-    /// Nearest neighbours.
+    /// Rankings neighbours.
     NearestNeighbours(<NearestNeighboursModel as ChainModel>::Evidence<'m>),
     /// Trees.
-    J48(<Retrained<J48Model> as ChainModel>::Evidence<'m>),
+    J48(<FixedOrderChain<J48Model> as ChainModel>::Evidence<'m>),
     /// Support vector machines.
-    Svm(<SvmModel as ChainModel>::Evidence<'m>),
+    Svm(<SvmChain as ChainModel>::Evidence<'m>),
     /// A model that was handed the scores of another.
     Nothing,
 }
@@ -94,12 +94,12 @@ impl Base {
             }
             Base::J48 { tree, preparation } => {
                 let views = train.views(preparation, rows, seed);
-                Retrained::fit(tree, train, views, order).map(BaseModel::J48)
+                FixedOrderChain::fit(tree, train, views, order).map(BaseModel::J48)
             }
             Base::Svm { space, by_label, preparation } => {
                 let views = train.views(preparation, rows, seed);
                 let order: Vec<LabelId> = order.into_iter().flat_map(Order::iter).collect();
-                SvmModel::fit(by_label, space, views, &order).map(BaseModel::Svm)
+                SvmChain::fit(by_label, space, views, &order).map(BaseModel::Svm)
             }
         }
     }
@@ -158,12 +158,12 @@ impl ChainModel for BaseModel {
         }
     }
 
-    fn wants(&self) -> Wanted {
+    fn needs(&self) -> Needs {
         match self {
-            BaseModel::NaiveBayes(model) => model.wants(),
-            BaseModel::NearestNeighbours(model) => model.wants(),
-            BaseModel::J48(model) => model.wants(),
-            BaseModel::Svm(model) => model.wants(),
+            BaseModel::NaiveBayes(model) => model.needs(),
+            BaseModel::NearestNeighbours(model) => model.needs(),
+            BaseModel::J48(model) => model.needs(),
+            BaseModel::Svm(model) => model.needs(),
         }
     }
 

@@ -1,29 +1,31 @@
 //! Many chains on random parts of the rows, each with an order of its own, and their vote.
 
 mod base;
-mod keep;
-mod plan;
-mod sample;
-mod tune;
+mod genetic;
+mod members;
+mod sampling;
+mod search;
+mod tuning;
 
 pub use base::{Base, BaseModel};
-pub use keep::Genetic;
-pub use plan::Strategy;
-pub use sample::{Candidate, Sampling};
-pub use tune::{tune_decay, tune_neighbours};
+pub use genetic::{GeneticSearch, Individual, Losses, Subset};
+pub use members::Strategy;
+pub use sampling::{Candidate, Sampling};
+pub use search::Genetic;
+pub use tuning::{tune_decay, tune_neighbours};
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::base::ChainModel;
 use crate::chain::{Chain, Independent, Order};
 use crate::data::{Dataset, LabelId, LabelMatrix};
+use crate::distance::{BLOCK, Needs, Neighbourhood, Rankings};
 use crate::error::Result;
-use crate::learner::{Block, Nearness, Predictor, Trace};
-use crate::model::ChainModel;
-use crate::neighbourhood::{BLOCK, Nearest, Neighbourhood, Wanted};
-use crate::ordering::{LocalF1, Oocc};
+use crate::learner::{Block, Memberships, Predictor, Trace};
+use crate::order::{LocalF1, Oocc};
 
 /// A model with its way of choosing orders.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,13 +116,13 @@ impl<M: ChainModel> Ensemble<M> {
 
     /// Whether members look for neighbours among the training rows.
     pub fn needs_neighbourhood(&self) -> bool {
-        self.decay.is_some() || self.wants() > Wanted::Nothing
+        self.decay.is_some() || self.needs() > Needs::Nothing
     }
 
-    fn wants(&self) -> Wanted {
+    fn needs(&self) -> Needs {
         let wants = |member: &Member<M>| match member.walker {
-            Walker::Lent(_) => Wanted::Ranking,
-            _ => member.model().wants(),
+            Walker::Lent(_) => Needs::Ranking,
+            _ => member.model().needs(),
         };
         most(self.members.iter().map(wants))
     }
@@ -144,7 +146,7 @@ impl<M: ChainModel> Ensemble<M> {
         start: usize,
         near: Option<&'a Neighbourhood<'a>>,
     ) -> Result<Rows<'a>> {
-        Rows::new(rows, start, near, self.decay, self.wants())
+        Rows::new(rows, start, near, self.decay, self.needs())
     }
 
     /// The labels that strictly more than half of the members say are relevant.
@@ -245,7 +247,7 @@ fn at_once(near: Option<&Neighbourhood>) -> usize {
 }
 
 /// What serves all who want something.
-fn most(wanted: impl Iterator<Item = Wanted>) -> Wanted {
+fn most(wanted: impl Iterator<Item = Needs>) -> Needs {
     wanted.max().unwrap_or_default()
 }
 
@@ -253,8 +255,8 @@ fn most(wanted: impl Iterator<Item = Wanted>) -> Wanted {
 struct Rows<'a> {
     data: &'a Dataset,
     rows: Vec<usize>,
-    near: Option<Nearness>,
-    nearest: Option<Nearest<'a>>,
+    near: Option<Memberships>,
+    nearest: Option<Rankings<'a>>,
 }
 
 impl<'a> Rows<'a> {
@@ -264,13 +266,13 @@ impl<'a> Rows<'a> {
         start: usize,
         near: Option<&'a Neighbourhood<'a>>,
         decay: Option<f64>,
-        wanted: Wanted,
+        wanted: Needs,
     ) -> Result<Rows<'a>> {
         let rows: Vec<usize> = (start..data.n_rows().min(start + at_once(near))).collect();
         let Some(train) = near else { return Ok(Rows { data, rows, near: None, nearest: None }) };
         let here = data.select(&rows);
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
-        let nearness = |(distances, decay)| Nearness::new(distances, train.n_rows(), decay);
+        let nearness = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
         let near = distances.zip(decay).map(nearness);
         let nearest = train.nearest(&here, wanted);
         Ok(Rows { data, rows, near, nearest })

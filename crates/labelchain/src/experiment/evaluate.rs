@@ -5,9 +5,9 @@ use super::fit::{Fitted, Step, fit};
 use super::method::{Method, Settings};
 use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
+use crate::distance::Neighbourhood;
 use crate::error::Result;
 use crate::loss::{Losses, Undefined};
-use crate::neighbourhood::Neighbourhood;
 use crate::prepare::{BagReduction, Prepared};
 use crate::seed::Seed;
 

@@ -7,13 +7,13 @@ use std::collections::hash_map::Entry;
 
 use super::cost::{Clock, Cost};
 use super::method::{BaseName, Method, Settings, StrategyName};
+use crate::base::{Grid, NaiveBayes, NearestNeighbours, Svm, TrainingRows};
 use crate::chain::Order;
 use crate::data::LabelId;
 use crate::ensemble::{
     Base, BaseModel, Candidate, Ensemble, Strategy, tune_decay, tune_neighbours,
 };
 use crate::error::Result;
-use crate::model::{Grid, KernelSpace, NaiveBayes, NearestNeighbours, Svm};
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
 
@@ -125,7 +125,7 @@ impl Fitting<'_> {
             BaseName::J48 => Base::J48 { tree: self.settings.tree, preparation },
             BaseName::Svm => {
                 let memory = self.settings.machine.unwrap_or_default().memory;
-                let space = KernelSpace::new(self.train.data(), memory)?;
+                let space = TrainingRows::new(self.train.data(), memory)?;
                 let by_label = self.machines(&space, &preparation)?;
                 Base::Svm { space, by_label, preparation }
             }
@@ -136,13 +136,13 @@ impl Fitting<'_> {
 
     /// The machine of each label: as set, or of fewest errors on the training rows, in the inputs
     /// that the label looks at, for distances grow with their number.
-    fn machines(&self, space: &KernelSpace, preparation: &Preparation) -> Result<Vec<Svm>> {
+    fn machines(&self, space: &TrainingRows, preparation: &Preparation) -> Result<Vec<Svm>> {
         if let Some(machine) = self.settings.machine {
             return Ok(vec![machine; space.labels().n_labels()]);
         }
         let rows: Vec<usize> = (0..space.n_rows()).collect();
         let tune =
-            |space: &KernelSpace| Grid::default().tune(&Svm::default(), space, &rows, self.seed);
+            |space: &TrainingRows| Grid::default().tune(&Svm::default(), space, &rows, self.seed);
         let tuned = match preparation.selection.is_some() {
             false => tune(space)?,
             true => {

@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::{J48, Likelihood, Svm, Ties};
 use crate::chain::Order;
+use crate::distance::Metric;
 use crate::ensemble::{Genetic, Sampling};
 use crate::error::{Error, Result};
-use crate::model::{J48, Likelihood, Svm, Ties};
-use crate::neighbourhood::Metric;
 use crate::prepare::{Cfs, Preparation, Undersampling};
 
 /// A method by name: a strategy and a base, such as `dynamic-nb`.
@@ -28,11 +28,11 @@ impl Method {
     /// use labelchain::experiment::Method;
     ///
     /// let method: Method = "ecc-nb".parse()?;
-    /// assert!(method.heeds("members") && method.heeds("likelihood"));
-    /// assert!(!method.heeds("cost"), "of support vector machines");
+    /// assert!(method.applies_to("members") && method.applies_to("likelihood"));
+    /// assert!(!method.applies_to("cost"), "of support vector machines");
     /// # Ok::<(), labelchain::error::Error>(())
     /// ```
-    pub fn heeds(self, setting: &str) -> bool {
+    pub fn applies_to(self, setting: &str) -> bool {
         let (by, of) = (|strategy| self.strategy == strategy, |base| self.base == base);
         match setting {
             "decay" => by(StrategyName::Dynamic),

@@ -4,20 +4,20 @@
 //! [`Report`] says what there is to say, once; each format writes it down. Figures are SVG, tables
 //! are [`Sheet`]s, and every number on a sheet says what it was computed from.
 
-mod beside;
 mod figure;
 mod html;
 mod latex;
 mod markdown;
 mod numbers;
+mod printed;
 mod sheet;
 mod svg;
 
-pub use beside::Printed;
 pub use figure::Figure;
+pub use printed::Printed;
 pub use sheet::{Cell, Line, Mark, Sheet};
 
-use beside::Beside;
+use printed::PrintedComparison;
 
 use crate::error::{Error, Result};
 use crate::experiment::Results;
@@ -222,11 +222,11 @@ fn beside_printed(
     comparison: &Comparison,
     printed: &Printed,
 ) -> Result<Section> {
-    let beside = Beside::of(comparison, printed)?;
+    let beside = PrintedComparison::of(comparison, printed)?;
     let figures = figure::differences(&beside, results.methods());
     Ok(Section {
         id: "printed".into(),
-        title: "Beside printed results".into(),
+        title: "PrintedComparison printed results".into(),
         text: beside.remarks(comparison, printed),
         figures: figures.into_iter().collect(),
         sheets: vec![beside.summary(results.methods()), beside.sheet(results.methods())],

@@ -287,8 +287,8 @@ impl<'d> Reader<'d> {
             return Err(document.fault(value.span(), "method = \"…\" in the table", "none", None));
         };
         let method = parse(named)?;
-        if let Some((key, _)) = table.iter().find(|(key, _)| !method.heeds(key.get_ref())) {
-            let expected = format!("a setting that {method} heeds");
+        if let Some((key, _)) = table.iter().find(|(key, _)| !method.applies_to(key.get_ref())) {
+            let expected = format!("a setting that {method} applies_to");
             return Err(document.fault(key.span(), expected, format!("{:?}", key.get_ref()), None));
         }
         reader.settings(&mut draft)?;
@@ -560,7 +560,7 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"ecc-nb\", cost = 1 }]\n".into(),
-                "line 2, column 33: expected a setting that ecc-nb heeds, found \"cost\"",
+                "line 2, column 33: expected a setting that ecc-nb applies_to, found \"cost\"",
                 None,
             ),
             (

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
+use crate::base::{Kernel, Likelihood, Svm, Ties};
+use crate::distance::Metric;
 use crate::experiment::Settings;
-use crate::model::{Kernel, Likelihood, Svm, Ties};
-use crate::neighbourhood::Metric;
 
 /// Settings as far as they are known before the data is: a method's own go over the study's.
 #[derive(Clone)]

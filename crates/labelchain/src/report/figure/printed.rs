@@ -1,13 +1,16 @@
 //! How far are our losses from printed ones? A row for each criterion, a mark for each data set and
 //! method.
 
-use super::super::beside::Beside;
+use super::super::printed::PrintedComparison;
 use super::super::svg::{Anchor, Drawing, GUIDE, INK, fit, tick_text, ticks};
 use super::super::title;
 use super::{Figure, WIDTH};
 
 /// Draws all differences, ours minus printed.
-pub(in crate::report) fn differences(beside: &Beside, methods: &[String]) -> Option<Figure> {
+pub(in crate::report) fn differences(
+    beside: &PrintedComparison,
+    methods: &[String],
+) -> Option<Figure> {
     let greatest = beside.cells.iter().map(|cell| cell.difference().abs()).fold(0.0, f64::max);
     if beside.cells.is_empty() {
         return None;

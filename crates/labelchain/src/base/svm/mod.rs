@@ -3,31 +3,31 @@
 //!
 //! C-SVC as LIBSVM has it (methods 8.4). A machine sees rows only through their squared distances,
 //! and a label decided earlier in a chain is one more input of 0 or 1, which adds 1 to a distance
-//! where it disagrees. So one table of distances among the training rows, a [`KernelSpace`], serves
+//! where it disagrees. So one table of distances among the training rows, a [`TrainingRows`], serves
 //! every label, fold, member and link; [`Grid`] chooses C and γ for all labels from it, and an
-//! [`SvmModel`] is a machine for each label, on their own or linked into a chain.
+//! [`SvmChain`] is a machine for each label, on their own or linked into a chain.
 
+mod chain;
 mod grid;
 mod inputs;
 mod kernel;
-mod links;
 mod smo;
-mod space;
+mod training_rows;
 
+pub use chain::SvmChain;
 pub use grid::{Grid, Tuned};
 pub use kernel::Kernel;
-pub use links::SvmModel;
-pub use space::KernelSpace;
+pub use training_rows::TrainingRows;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::BinaryLearner;
 use crate::data::{Dataset, LabelId};
 use crate::error::{Error, Result};
-use crate::model::BinaryLearner;
 use crate::prepare::LabelView;
 use kernel::{Likeness, Rows, Source};
 use smo::Solver;
-use space::Problem;
+use training_rows::Problem;
 
 /// A support vector machine (methods 8.4).
 ///
@@ -43,7 +43,7 @@ pub struct Svm {
     pub kernel: Kernel,
     /// C: what a row on the wrong side costs.
     pub cost: f64,
-    /// Pairs of weights changed before giving up: see [`Machine::converged`].
+    /// Pairs of weights changed before giving up: see [`BinarySvm::converged`].
     pub max_steps: u64,
     /// Bytes for distances and kernels; beyond, rows are computed again.
     pub memory: usize,
@@ -68,15 +68,15 @@ impl Svm {
     /// If a row or a label is none of the space.
     pub fn fit(
         &self,
-        space: &KernelSpace,
+        space: &TrainingRows,
         rows: &[usize],
         label: LabelId,
         before: &[LabelId],
-    ) -> Result<Machine> {
+    ) -> Result<BinarySvm> {
         let likeness = self.kernel.likeness(space.width() + before.len())?;
         self.check()?;
         let relevant: Vec<bool> = rows.iter().map(|&row| space.labels().get(row, label)).collect();
-        if let Some(machine) = Machine::of_one_class(&relevant, likeness) {
+        if let Some(machine) = BinarySvm::of_one_class(&relevant, likeness) {
             return Ok(machine);
         }
         let problem = Problem::new(space, rows, before);
@@ -86,7 +86,7 @@ impl Svm {
         let solution = solver.solve(self.cost, self.max_steps);
         let support: Vec<usize> =
             (0..rows.len()).filter(|&at| solution.weights[at] != 0.0).collect();
-        Ok(Machine {
+        Ok(BinarySvm {
             likeness,
             rows: support.iter().map(|&at| rows[at] as u32).collect(),
             weights: support.iter().map(|&at| solution.weights[at]).collect(),
@@ -110,7 +110,7 @@ impl Svm {
 
 /// The rows that decide about one label, and how much each counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct BinarySvm {
     likeness: Likeness,
     /// Training rows with a weight.
     rows: Vec<u32>,
@@ -120,11 +120,11 @@ pub struct Machine {
     converged: bool,
 }
 
-impl Machine {
+impl BinarySvm {
     /// Says 1 or -1, always, where there is nothing to tell apart; -1 where there are no rows.
-    fn of_one_class(relevant: &[bool], likeness: Likeness) -> Option<Machine> {
+    fn of_one_class(relevant: &[bool], likeness: Likeness) -> Option<BinarySvm> {
         let all = relevant.first().copied().unwrap_or(false);
-        relevant.iter().all(|&is| is == all).then(|| Machine {
+        relevant.iter().all(|&is| is == all).then(|| BinarySvm {
             likeness,
             rows: Vec::new(),
             weights: Vec::new(),
@@ -170,12 +170,12 @@ impl Machine {
 }
 
 impl BinaryLearner for Svm {
-    type Model = SvmModel;
+    type Model = SvmChain;
 
-    fn fit_binary(&self, train: &Dataset) -> Result<SvmModel> {
-        let space = KernelSpace::new(train, self.memory)?;
+    fn fit_binary(&self, train: &Dataset) -> Result<SvmChain> {
+        let space = TrainingRows::new(train, self.memory)?;
         let (rows, features) = ((0..train.n_rows()).collect(), (0..train.n_features()).collect());
-        SvmModel::fit(&[*self], &space, vec![LabelView { rows, features }], &[])
+        SvmChain::fit(&[*self], &space, vec![LabelView { rows, features }], &[])
     }
 }
 

@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{KernelSpace, Machine, Svm};
+use super::{BinarySvm, Svm, TrainingRows};
+use crate::base::binary::{of_only_label, one_row};
+use crate::base::{BinaryModel, ChainModel, Evidence};
 use crate::data::LabelId;
 use crate::error::{Error, Result};
 use crate::learner::Block;
-use crate::model::binary::{of_only_label, one_row};
-use crate::model::{BinaryModel, ChainModel, Evidence};
 use crate::prepare::{LabelView, views};
 
 /// A machine for each label.
@@ -16,13 +16,13 @@ use crate::prepare::{LabelView, views};
 /// An order must be trained: a machine that was trained with labels before it is to be asked when
 /// these have been decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SvmModel {
+pub struct SvmChain {
     #[serde(with = "views")]
     views: Vec<LabelView>,
     /// By label.
     links: Vec<Link>,
     /// The rows that decide: labels that look at the same inputs share one, and distances in it.
-    spaces: Vec<KernelSpace>,
+    spaces: Vec<TrainingRows>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,10 +31,10 @@ struct Link {
     /// Bits of the labels before it.
     before: Vec<u64>,
     /// Its rows are those of the space.
-    machine: Machine,
+    machine: BinarySvm,
 }
 
-impl SvmModel {
+impl SvmChain {
     /// Trains a machine for each label, with settings of its own: on the rows and inputs of its
     /// view, and on the truth about the labels before it in `order`; on the inputs alone where it is
     /// not in it. Machines that look at all inputs read the distances of `train`.
@@ -43,10 +43,10 @@ impl SvmModel {
     /// If a view or the order names what is not in the space.
     pub fn fit(
         svms: &[Svm],
-        train: &KernelSpace,
+        train: &TrainingRows,
         views: Vec<LabelView>,
         order: &[LabelId],
-    ) -> Result<SvmModel> {
+    ) -> Result<SvmChain> {
         Error::unless_same("settings by label", train.labels().n_labels(), svms.len())?;
         Error::unless_same("views by label", svms.len(), views.len())?;
         let before = |label| &order[..order.iter().position(|&at| at == label).unwrap_or(0)];
@@ -62,7 +62,7 @@ impl SvmModel {
             }
         };
         let machines = svms.par_iter().zip(&views).enumerate().map(machine);
-        let mut machines = machines.collect::<Result<Vec<Machine>>>()?;
+        let mut machines = machines.collect::<Result<Vec<BinarySvm>>>()?;
 
         let mut looked_at: Vec<&[usize]> = views.iter().map(|view| &view.features[..]).collect();
         looked_at.sort_unstable();
@@ -88,7 +88,7 @@ impl SvmModel {
             machine,
         };
         let links = machines.into_iter().enumerate().map(link).collect();
-        Ok(SvmModel { views, links, spaces })
+        Ok(SvmChain { views, links, spaces })
     }
 
     /// The rows and features each label learned from.
@@ -97,7 +97,7 @@ impl SvmModel {
     }
 
     /// How a label is decided; its rows are counted among those that decide.
-    pub fn machine(&self, label: LabelId) -> &Machine {
+    pub fn machine(&self, label: LabelId) -> &BinarySvm {
         &self.links[label.0].machine
     }
 
@@ -115,7 +115,7 @@ impl SvmModel {
     }
 }
 
-impl ChainModel for SvmModel {
+impl ChainModel for SvmChain {
     /// For each space, the squared distances of the rows to those of the space, in the inputs.
     type Scores = Vec<Vec<f64>>;
     type Evidence<'m> = Known<'m>;
@@ -125,7 +125,7 @@ impl ChainModel for SvmModel {
     }
 
     fn score(&self, block: &Block) -> Vec<Vec<f64>> {
-        let distances = |space: &KernelSpace| space.distances(block.features, block.rows);
+        let distances = |space: &TrainingRows| space.distances(block.features, block.rows);
         self.spaces.iter().map(distances).collect()
     }
 
@@ -137,7 +137,7 @@ impl ChainModel for SvmModel {
 /// How far one row is from those that decide, and what was decided about it.
 #[derive(Clone)]
 pub struct Known<'m> {
-    model: &'m SvmModel,
+    model: &'m SvmChain,
     distances: &'m [Vec<f64>],
     row: usize,
     /// Bits of the labels decided to be relevant.
@@ -164,9 +164,9 @@ impl Evidence for Known<'_> {
     }
 }
 
-impl BinaryModel for SvmModel {
+impl BinaryModel for SvmChain {
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
-        let n_features = self.spaces.first().map_or(0, KernelSpace::n_features);
+        let n_features = self.spaces.first().map_or(0, TrainingRows::n_features);
         let features = one_row(n_features, cell);
         self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
     }

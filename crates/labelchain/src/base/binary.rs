@@ -1,9 +1,9 @@
 //! One label, any inputs: what a chain that must be retrained is made of.
 
+use crate::base::{ChainLearner, ChainModel, Evidence, NaiveBayes, NaiveBayesModel};
 use crate::data::{Dataset, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
-use crate::model::{ChainLearner, ChainModel, Evidence, NaiveBayes, NaiveBayesModel};
 use crate::prepare::{Preparation, Prepared};
 use crate::seed::Seed;
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Candidate;
-use super::plan::on_validation;
+use super::members::on_validation;
+use super::{GeneticSearch, Subset};
+use crate::base::ChainModel;
 use crate::chain::{Chain, Independent};
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 use crate::learner::Predictor as _;
 use crate::loss::{Confusion, Rate, Undefined};
-use crate::model::ChainModel;
-use crate::ordering::{GeneticSearch, OrderDistance, Subset};
+use crate::order::OrderDistance;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -67,7 +68,7 @@ impl Genetic {
         seed: Seed,
         progress: &dyn Fn(usize, f64),
     ) -> Result<Vec<Candidate<M>>> {
-        let jury = Jury::hear(&contenders, walked, train)?;
+        let jury = VoteTable::hear(&contenders, walked, train)?;
         let apart = |a: &Candidate<M>, b: &Candidate<M>| match self.diversity {
             Some(distance) if walked => distance.between(&a.order, &b.order),
             _ => 0.0,
@@ -106,18 +107,18 @@ fn mean_of_pairs(apart: &[Vec<f64>], subset: &[usize]) -> f64 {
 }
 
 /// What contenders say about rows whose labels are known: for each label, a bit for each row.
-struct Jury {
+struct VoteTable {
     truth: Vec<Vec<u64>>,
     /// By contender.
     said: Vec<Vec<Vec<u64>>>,
 }
 
-impl Jury {
+impl VoteTable {
     fn hear<M: ChainModel>(
         contenders: &[Candidate<M>],
         walked: bool,
         train: &Prepared,
-    ) -> Result<Jury> {
+    ) -> Result<VoteTable> {
         let said = on_validation(contenders, train, |candidate, block| {
             let model = Arc::clone(&candidate.model);
             match walked {
@@ -129,7 +130,7 @@ impl Jury {
         let by_label = |blocks: Vec<LabelMatrix>| columns(&LabelMatrix::concat(n_labels, &blocks));
         let rows = contenders.first().map_or(&[][..], |candidate| &candidate.validation);
         let truth = columns(&train.data().labels().select(rows));
-        Ok(Jury { truth, said: said.into_iter().map(by_label).collect() })
+        Ok(VoteTable { truth, said: said.into_iter().map(by_label).collect() })
     }
 
     /// Macro-F1 loss of the vote of some contenders.
@@ -212,7 +213,7 @@ mod tests {
                 answers
             };
             let (truth, answers) = (random(), (0..n).map(|_| random()).collect::<Vec<_>>());
-            let jury = Jury { truth: columns(&truth), said: answers.iter().map(columns).collect() };
+            let jury = VoteTable { truth: columns(&truth), said: answers.iter().map(columns).collect() };
             let subset: Vec<usize> = (0..n).step_by(2).collect();
             let mut votes = vec![0; n_rows * n_labels];
             crate::ensemble::count(subset.iter().map(|&at| &answers[at]), &mut votes);

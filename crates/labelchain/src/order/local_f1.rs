@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chosen, Order, OrderPolicy, Reason};
 use crate::data::LabelMatrix;
-use crate::learner::{Block, LANES, Nearness};
+use crate::learner::{Block, LANES, Memberships};
 use crate::product::vectorized;
 
 /// For each label, where among the training rows it was right and where it was wrong.
@@ -57,7 +57,7 @@ impl LocalF1 {
 
     /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for every row of the block, row
     /// by row. F1 is increasing in it, and it does not underflow.
-    pub fn log_odds(&self, near: &Nearness) -> Vec<f64> {
+    pub fn log_odds(&self, near: &Memberships) -> Vec<f64> {
         let n_labels = self.by_label.len();
         let mut log_odds = vec![0.0; near.n_rows() * n_labels];
         for (at, memberships) in near.by_lanes().enumerate() {
@@ -91,7 +91,7 @@ impl LocalF1 {
 
     /// The share of one row's neighbourhood among the validation rows that counts for or against
     /// each label.
-    pub fn weights(&self, near: &Nearness, row: usize, validation: &[usize]) -> Vec<f64> {
+    pub fn weights(&self, near: &Memberships, row: usize, validation: &[usize]) -> Vec<f64> {
         let distances = near.distances_of(row);
         let all: Vec<u32> = validation.iter().map(|&row| row as u32).collect();
         let whole = log_sum(&all, distances, near.decay());
@@ -188,7 +188,7 @@ mod tests {
     fn log_odds(decay: f64, distances: [f64; 4]) -> Vec<f64> {
         let truth = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 0], &[1, 0, 0, 0], &[0, 0, 0, 0]]);
         let said = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 1], &[1, 0, 0, 0]]);
-        let near = Nearness::new(distances.to_vec(), 4, decay);
+        let near = Memberships::new(distances.to_vec(), 4, decay);
         LocalF1::new(&[0, 2, 3], &said, &truth).log_odds(&near)
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn weights_are_shares_of_the_memberships() {
         let truth = matrix(&[&[1, 0], &[0, 0], &[1, 0]]);
         let said = matrix(&[&[1, 0], &[0, 0]]);
-        let near = Nearness::new(vec![1.0, 7.0, 2.0], 3, 1.0);
+        let near = Memberships::new(vec![1.0, 7.0, 2.0], 3, 1.0);
         let weights = LocalF1::new(&[0, 1], &said, &truth).weights(&near, 0, &[0, 1]);
         // Row 0 is a hit of label 0, row 1 counts for nobody: e^-1 of e^-1 + e^-7.
         assert!((weights[0] - 1.0 / (1.0 + (-6.0f64).exp())).abs() < 1e-15);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::space::Problem;
+use super::training_rows::Problem;
 use crate::error::{Error, Result};
 use crate::product::{exponentials, vectorized};
 

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::plan::local_f1;
+use super::members::local_f1;
 use super::{Base, BaseModel, Candidate, Rows, Sampling, count, decide_votes, most};
+use crate::base::{ChainLearner, ChainModel, NearestNeighbours, NearestNeighboursModel};
 use crate::chain::{Chain, Order, OrderPolicy as _, walk_all};
 use crate::data::split::folds;
 use crate::data::{Dataset, LabelMatrix};
+use crate::distance::Neighbourhood;
 use crate::error::Result;
 use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
-use crate::model::{ChainLearner, ChainModel, NearestNeighbours, NearestNeighboursModel};
-use crate::neighbourhood::Neighbourhood;
-use crate::ordering::LocalF1;
+use crate::order::LocalF1;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -112,7 +112,7 @@ fn votes_by_decay<M: ChainModel>(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ DECAYS.len() }>> {
     let mut ballots = Ballots::new(chains.len(), rows);
-    let wanted = most(chains.iter().map(|chain| chain.model.wants()));
+    let wanted = most(chains.iter().map(|chain| chain.model.needs()));
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let mut block = Rows::new(rows, start, Some(near), Some(DECAYS[0]), wanted)?;
         // By β, by chain, by row.
@@ -139,7 +139,7 @@ fn votes_by_neighbours(
     near: &Neighbourhood,
 ) -> Result<Ballots<{ NEIGHBOURS.len() }>> {
     let mut ballots = Ballots::new(candidates.len(), rows);
-    let wanted = most(candidates.iter().map(|candidate| candidate.model.wants()));
+    let wanted = most(candidates.iter().map(|candidate| candidate.model.needs()));
     for start in (0..rows.n_rows()).step_by(near.rows_at_once()) {
         let block = Rows::new(rows, start, Some(near), None, wanted)?;
         let nobody = LabelMatrix::empty(block.rows.len(), rows.n_labels());

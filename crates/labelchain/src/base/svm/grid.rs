@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::kernel::{Kernel, Likeness, Rows, Source, padded};
 use super::smo::Solver;
-use super::space::Problem;
-use super::{KernelSpace, Machine, Svm};
+use super::training_rows::Problem;
+use super::{BinarySvm, Svm, TrainingRows};
 use crate::data::LabelId;
 use crate::data::split::{Folds, folds};
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ pub struct Tuned {
 
 /// The rows under one γ: everything that folds, labels and values of C share.
 struct Stage<'a> {
-    space: &'a KernelSpace,
+    space: &'a TrainingRows,
     rows: &'a [usize],
     cut: &'a Folds,
     likeness: Likeness,
@@ -64,7 +64,7 @@ impl Grid {
     pub fn tune(
         &self,
         svm: &Svm,
-        space: &KernelSpace,
+        space: &TrainingRows,
         rows: &[usize],
         seed: Seed,
     ) -> Result<Vec<Tuned>> {
@@ -76,7 +76,7 @@ impl Grid {
     pub fn tune_on(
         &self,
         svm: &Svm,
-        space: &KernelSpace,
+        space: &TrainingRows,
         rows: &[usize],
         cut: &Folds,
     ) -> Result<Vec<Tuned>> {
@@ -135,7 +135,7 @@ impl<'a> Stage<'a> {
     }
 
     fn new(
-        space: &'a KernelSpace,
+        space: &'a TrainingRows,
         rows: &'a [usize],
         cut: &'a Folds,
         likeness: Likeness,
@@ -194,7 +194,7 @@ impl<'a> Stage<'a> {
         let machines = |label: usize| {
             let is_relevant = |&row: &usize| self.space.labels().get(row, LabelId(label));
             let relevant: Vec<bool> = rows.iter().map(is_relevant).collect();
-            if let Some(machine) = Machine::of_one_class(&relevant, self.likeness) {
+            if let Some(machine) = BinarySvm::of_one_class(&relevant, self.likeness) {
                 return vec![(vec![0.0; rows.len()], machine.bias); costs.len()];
             }
             let source = match &kernel {

@@ -7,15 +7,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::Order;
+use crate::base::{BinaryLearner, BinaryModel, ChainModel, Evidence};
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::learner::Block;
-use crate::model::{BinaryLearner, BinaryModel, ChainModel, Evidence};
 use crate::prepare::{LabelView, Prepared, views};
 
 /// A binary model for each label, which sees the inputs of its view and the labels before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Retrained<M> {
+pub struct FixedOrderChain<M> {
     #[serde(with = "views")]
     views: Vec<LabelView>,
     /// By label.
@@ -30,7 +30,7 @@ struct Link<M> {
     model: M,
 }
 
-impl<M: BinaryModel> Retrained<M> {
+impl<M: BinaryModel> FixedOrderChain<M> {
     /// Trains every link: on the rows of its label's view, on the view's inputs, and on the true
     /// labels of earlier positions as two-valued inputs; without an order, on the inputs alone.
     pub fn fit(
@@ -38,7 +38,7 @@ impl<M: BinaryModel> Retrained<M> {
         train: &Prepared,
         views: Vec<LabelView>,
         order: Option<&Order>,
-    ) -> Result<Retrained<M>> {
+    ) -> Result<FixedOrderChain<M>> {
         let mut before = vec![Vec::new(); views.len()];
         let mut decided = Vec::new();
         for label in order.into_iter().flat_map(Order::iter) {
@@ -50,7 +50,7 @@ impl<M: BinaryModel> Retrained<M> {
             Ok(Link { model: learner.fit_binary(&data)?, before })
         };
         let links = before.into_iter().enumerate().map(link).collect::<Result<_>>()?;
-        Ok(Retrained { views, links, zero: train.zero().to_vec() })
+        Ok(FixedOrderChain { views, links, zero: train.zero().to_vec() })
     }
 
     /// The rows and features each label learned from.
@@ -58,7 +58,7 @@ impl<M: BinaryModel> Retrained<M> {
         &self.views
     }
 
-    /// What was trained for a label, its inputs in the order of [`Retrained::inputs`].
+    /// What was trained for a label, its inputs in the order of [`FixedOrderChain::inputs`].
     pub fn model(&self, label: LabelId) -> &M {
         &self.links[label.0].model
     }
@@ -131,7 +131,7 @@ fn extended(
     Dataset::new("link", attributes, Matrix::Dense(table), vec![name], target)
 }
 
-impl<M: BinaryModel> ChainModel for Retrained<M> {
+impl<M: BinaryModel> ChainModel for FixedOrderChain<M> {
     /// The rows of the block, dense, all inputs.
     type Scores = Dense;
     type Evidence<'m>
@@ -160,7 +160,7 @@ impl<M: BinaryModel> ChainModel for Retrained<M> {
 
 /// The inputs of a row, and what was decided about it.
 pub struct Known<'m, M> {
-    chain: &'m Retrained<M>,
+    chain: &'m FixedOrderChain<M>,
     inputs: &'m [f64],
     /// By label; missing where nothing was decided.
     decided: Vec<f64>,

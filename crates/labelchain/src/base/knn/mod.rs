@@ -1,4 +1,4 @@
-//! Nearest neighbours: a label is relevant if most of the training rows near by carry it, where a
+//! Rankings neighbours: a label is relevant if most of the training rows near by carry it, where a
 //! label decided otherwise than in a training row puts that row 1 farther away.
 
 use std::cell::OnceCell;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{LabelId, LabelMatrix};
+use crate::distance::{ColumnBlocks, Metric, Needs, Ranked, Ranking};
 use crate::error::{Error, Result};
 use crate::learner::Block;
-use crate::neighbourhood::{Lanes, Metric, Ranked, Ranking, Wanted};
 use crate::prepare::{LabelView, Preparation, Prepared, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
 
-/// Nearest neighbours (methods 2).
+/// Rankings neighbours (methods 2).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
@@ -157,7 +157,7 @@ pub struct Distances {
 
 /// The inputs of one label: of the rows that vote on it, and of the rows of the block.
 struct OwnInputs {
-    voters: Lanes,
+    voters: ColumnBlocks,
     /// Where among the rows fitted on the voters are.
     places: Vec<usize>,
     by_row: Vec<Vec<f64>>,
@@ -183,10 +183,10 @@ impl ChainModel for NearestNeighboursModel {
         self.views.len()
     }
 
-    fn wants(&self) -> Wanted {
+    fn needs(&self) -> Needs {
         match self.views.iter().all(|view| self.is_own(view)) {
-            true => Wanted::Inputs,
-            false => Wanted::Ranking,
+            true => Needs::Inputs,
+            false => Needs::Ranking,
         }
     }
 
@@ -435,7 +435,7 @@ impl Evidence for Disagreement<'_> {
 mod tests {
     use super::*;
     use crate::data::{Attribute, Dataset, Dense, Matrix};
-    use crate::neighbourhood::Neighbourhood;
+    use crate::distance::Neighbourhood;
     use proptest::prelude::*;
 
     /// Cells on a coarse grid, so that distances are often equal and rows repeated.
@@ -485,7 +485,7 @@ mod tests {
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Wanted::Ranking);
+            let nearest = near.nearest(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
@@ -530,7 +530,7 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let nearest = near.nearest(&data, Wanted::Ranking);
+        let nearest = near.nearest(&data, Needs::Ranking);
         let features = data.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let scores = model.score(&block);
@@ -558,7 +558,7 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Wanted::Ranking);
+            let nearest = near.nearest(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);

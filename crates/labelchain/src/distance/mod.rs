@@ -4,11 +4,11 @@
 //! inputs add 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2, the
 //! expected squared difference of two independent standardized values (methods 2).
 
-mod lanes;
+mod column_blocks;
 mod ranking;
 
-pub use lanes::{Lanes, Metric};
-pub use ranking::{Nearest, Ranked, Ranking, Wanted};
+pub use column_blocks::{ColumnBlocks, Metric};
+pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
 use crate::product::times_transposed;
-use lanes::Comparison;
+use column_blocks::Comparison;
 
 /// Standardized training rows, laid out for distances.
 pub struct Neighbourhood<'d> {
@@ -31,7 +31,7 @@ pub struct Neighbourhood<'d> {
     /// The stored (value, row) of every column of sparse rows, once somebody asks for lanes.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
     /// All dense rows and columns, once somebody asks for a ranking.
-    lanes: OnceLock<Lanes>,
+    lanes: OnceLock<ColumnBlocks>,
     max_memory: u64,
 }
 
@@ -98,18 +98,18 @@ impl Neighbourhood<'_> {
     ///
     /// Ties are broken by row, so a distance here may not depend on rounding more than it must:
     /// products, whose rounding changes with the place in a block, will not do.
-    pub fn nearest(&self, queries: &Dataset, wanted: Wanted) -> Option<Nearest<'_>> {
+    pub fn nearest(&self, queries: &Dataset, wanted: Needs) -> Option<Rankings<'_>> {
         let ranking = |query| Arc::new(Ranking::new(&self.by_terms(queries.features(), query)));
         let rankings = match wanted {
-            Wanted::Nothing => return None,
-            Wanted::Inputs => Vec::new(),
-            Wanted::Ranking => (0..queries.n_rows()).into_par_iter().map(ranking).collect(),
+            Needs::Nothing => return None,
+            Needs::Inputs => Vec::new(),
+            Needs::Ranking => (0..queries.n_rows()).into_par_iter().map(ranking).collect(),
         };
-        Some(Nearest { train: self, rankings })
+        Some(Rankings { train: self, rankings })
     }
 
     /// Lays out some rows and columns for distances term by term.
-    pub fn lanes(&self, rows: &[usize], columns: &[usize], metric: Metric) -> Lanes {
+    pub fn lanes(&self, rows: &[usize], columns: &[usize], metric: Metric) -> ColumnBlocks {
         let stored = match (self.features, &self.wide) {
             (Matrix::Dense(_), _) => &[][..],
             (Matrix::Sparse(_), Some(Wide { features: Cow::Borrowed(_), columns, .. })) => {
@@ -117,7 +117,7 @@ impl Neighbourhood<'_> {
             }
             (Matrix::Sparse(_), _) => self.columns.get_or_init(|| stored_cells(self.features)),
         };
-        Lanes::new(self.attributes, self.features, stored, rows, columns, metric)
+        ColumnBlocks::new(self.attributes, self.features, stored, rows, columns, metric)
     }
 
     /// The squared distances of one row to every training row, each summed term by term in column
@@ -289,7 +289,7 @@ mod tests {
         })
     }
 
-    fn ranked(nearest: &Nearest) -> Vec<Vec<Ranked>> {
+    fn ranked(nearest: &Rankings) -> Vec<Vec<Ranked>> {
         nearest.rankings.iter().map(|ranking| ranking.iter().copied().collect()).collect()
     }
 
@@ -297,7 +297,7 @@ mod tests {
         #[test]
         fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
             let [dense, sparse] = thin(n_rows, seed).map(|data| {
-                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data, Wanted::Ranking).unwrap())
+                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data, Needs::Ranking).unwrap())
             });
             prop_assert_eq!(dense, sparse);
         }
@@ -306,8 +306,8 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let alone = |row| ranked(&train.nearest(&data.select(&[row]), Wanted::Ranking).unwrap());
-                let together = ranked(&train.nearest(&data, Wanted::Ranking).unwrap());
+                let alone = |row| ranked(&train.nearest(&data.select(&[row]), Needs::Ranking).unwrap());
+                let together = ranked(&train.nearest(&data, Needs::Ranking).unwrap());
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }

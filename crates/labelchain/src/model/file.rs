@@ -16,12 +16,12 @@ use std::path::Path;
 
 use crate::data::save;
 use crate::error::{Error, Result};
-use crate::trained::Trained;
+use crate::model::Model;
 
 const MAGIC: &[u8; 16] = b"labelchain model";
 const HEADER: usize = 16 + 4 + 8 + 32;
 
-impl Trained {
+impl Model {
     /// The format of model files that this version writes, and the only one it reads.
     pub const FORMAT: u32 = 6;
 
@@ -42,7 +42,7 @@ impl Trained {
     }
 
     /// Reads a model file of at most `max_bytes`.
-    pub fn load(path: &Path, max_bytes: u64) -> Result<Trained> {
+    pub fn load(path: &Path, max_bytes: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
         let refuse = |problem: &str, remedy| {
             Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
@@ -80,7 +80,7 @@ impl Trained {
             return refuse("the model file is damaged: its checksum does not match", AGAIN);
         }
         match postcard::from_bytes(content) {
-            Ok(trained) if Trained::is_sound(&trained) => Ok(trained.within(max_bytes)),
+            Ok(trained) if Model::is_sound(&trained) => Ok(trained.within(max_bytes)),
             _ => refuse("the model file is damaged", AGAIN),
         }
     }
@@ -119,8 +119,7 @@ mod tests {
         let medoids = BagReduction::Medoids { n: 3, start: MedoidStart::Build, swap: true };
         for reduction in [BagReduction::Concat, medoids] {
             let method = "br-nb".parse().unwrap();
-            let trained =
-                Trained::fit_bags(bags, reduction, method, &settings, 1, &|_| ()).unwrap();
+            let trained = Model::fit_bags(bags, reduction, method, &settings, 1, &|_| ()).unwrap();
             check_file(&trained, |model| {
                 let rows = model.rows(table.clone(), "b.arff".as_ref())?;
                 model.align(&rows, "b.arff".as_ref()).map(|(rows, _)| rows)
@@ -134,31 +133,31 @@ mod tests {
         let data = network.generate("t", Seed::new(1)).unwrap();
         let sampling = Sampling { n_members: 2, ..Sampling::default() };
         let settings = Settings { sampling, decay: Some(1.0), max_features, ..Settings::default() };
-        let trained = Trained::fit(&data, method.parse().unwrap(), &settings, 1, &|_| ()).unwrap();
+        let trained = Model::fit(&data, method.parse().unwrap(), &settings, 1, &|_| ()).unwrap();
         check_file(&trained, |_| Ok(data.clone()));
     }
 
     /// `rows` are what a model is asked about.
-    fn check_file(trained: &Trained, rows: impl Fn(&Trained) -> Result<Dataset>) {
+    fn check_file(trained: &Model, rows: impl Fn(&Model) -> Result<Dataset>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("m.labelchain");
         trained.save(&path).unwrap();
-        let loaded = Trained::load(&path, u64::MAX).unwrap();
-        let votes = |model: &Trained| model.predict(&rows(model).unwrap()).unwrap().votes;
+        let loaded = Model::load(&path, u64::MAX).unwrap();
+        let votes = |model: &Model| model.predict(&rows(model).unwrap()).unwrap().votes;
         assert_eq!(votes(&loaded), votes(trained));
 
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
-            assert!(matches!(Trained::load(&path, u64::MAX), Err(Error::Model { .. })), "{length}");
+            assert!(matches!(Model::load(&path, u64::MAX), Err(Error::Model { .. })), "{length}");
         }
         for at in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[at] ^= 0x10;
             std::fs::write(&path, &flipped).unwrap();
-            assert!(matches!(Trained::load(&path, u64::MAX), Err(Error::Model { .. })), "{at}");
+            assert!(matches!(Model::load(&path, u64::MAX), Err(Error::Model { .. })), "{at}");
         }
-        assert!(matches!(Trained::load(&path, 10), Err(Error::TooLarge { .. })));
+        assert!(matches!(Model::load(&path, 10), Err(Error::TooLarge { .. })));
 
         // Made by hand, with a checksum that fits: refused, or read and usable, but never a panic.
         let mut n_read = 0;
@@ -169,7 +168,7 @@ mod tests {
                 let checksum = blake3::hash(&forged[HEADER..]);
                 forged[28..HEADER].copy_from_slice(checksum.as_bytes());
                 std::fs::write(&path, &forged).unwrap();
-                if let Ok(model) = Trained::load(&path, u64::MAX) {
+                if let Ok(model) = Model::load(&path, u64::MAX) {
                     n_read += 1;
                     let _ = rows(&model).and_then(|rows| model.predict(&rows));
                 }

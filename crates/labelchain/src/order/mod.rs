@@ -2,12 +2,10 @@
 //! nearest row; and which chains to keep.
 
 mod distance;
-mod genetic;
 mod local_f1;
 mod oocc;
 
 pub use distance::OrderDistance;
-pub use genetic::{GeneticSearch, Individual, Losses, Subset};
 pub use local_f1::LocalF1;
 pub use oocc::Oocc;
 

@@ -1,8 +1,8 @@
 use super::*;
+use crate::base::{BinaryModel as _, ChainModel as _, Evidence as _};
 use crate::data::split::{Folds, folds};
 use crate::data::{Attribute, Dense, LabelMatrix, Matrix, ReadOptions, parse};
 use crate::learner::Block;
-use crate::model::{BinaryModel as _, ChainModel as _, Evidence as _};
 use crate::seed::Seed;
 
 /// Two labels that depend on two inputs and chance.
@@ -33,12 +33,12 @@ fn view(rows: &[usize], features: &[usize]) -> LabelView {
     LabelView { rows: rows.into(), features: features.to_vec() }
 }
 
-fn space(data: &Dataset) -> KernelSpace {
-    KernelSpace::new(data, 1 << 30).unwrap()
+fn space(data: &Dataset) -> TrainingRows {
+    TrainingRows::new(data, 1 << 30).unwrap()
 }
 
 /// What a machine says of every training row.
-fn decisions(machine: &Machine, data: &Dataset) -> Vec<f64> {
+fn decisions(machine: &BinarySvm, data: &Dataset) -> Vec<f64> {
     let distances = space(data).distances(data.features(), &all_rows(data));
     distances.chunks(data.n_rows()).map(|row| machine.decide(|other| row[other])).collect()
 }
@@ -78,7 +78,7 @@ fn a_kernel_too_large_for_memory_gives_the_same_machine() {
     let svm = rbf(0.5, 5.0);
     let before = [LabelId(1)];
     let plenty = svm.fit(&space(&data), &rows, LabelId(0), &before).unwrap();
-    let little = KernelSpace::new(&data, 4000).unwrap();
+    let little = TrainingRows::new(&data, 4000).unwrap();
     let scarce = svm.fit(&little, &rows, LabelId(0), &before).unwrap();
     for (a, b) in decisions(&plenty, &data).into_iter().zip(decisions(&scarce, &data)) {
         assert!((a - b).abs() < 1e-4, "{a} {b}");
@@ -100,7 +100,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
             let tuned = Grid::default().tune(&Svm::default(), &space, &rows, Seed::new(1)).unwrap();
             let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
             let views = vec![view(&rows, &[0, 1, 2]), view(&rows, &[1])];
-            let model = SvmModel::fit(&svms, &space, views, &[1, 0].map(LabelId)).unwrap();
+            let model = SvmChain::fit(&svms, &space, views, &[1, 0].map(LabelId)).unwrap();
             (tuned, postcard::to_stdvec(&model).unwrap())
         })
     });
@@ -148,7 +148,7 @@ fn read(rows: &str) -> Dataset {
         .unwrap()
 }
 
-fn ask(model: &SvmModel, data: &Dataset) -> Vec<f64> {
+fn ask(model: &SvmChain, data: &Dataset) -> Vec<f64> {
     let rows = all_rows(data);
     model.supports(&Block { features: data.features(), rows: &rows, near: None, nearest: None })
 }
@@ -204,7 +204,7 @@ fn settings_out_of_range_are_refused() {
     let cut = Folds::new(vec![0, 1], 2).unwrap();
     let other = Grid::default().tune_on(&Svm::default(), &space(&data), &[0, 1, 2], &cut);
     assert!(matches!(other, Err(Error::Shape { .. })));
-    let unset = SvmModel::fit(&[Svm::default()], &space(&data), vec![view(&[0], &[0]); 2], &[]);
+    let unset = SvmChain::fit(&[Svm::default()], &space(&data), vec![view(&[0], &[0]); 2], &[]);
     assert!(matches!(unset, Err(Error::Shape { expected: 2, found: 1, .. })));
 }
 
@@ -223,9 +223,9 @@ fn a_model_survives_being_written_and_a_damaged_one_is_noticed() {
     let data = noisy(40, 6);
     let views = vec![view(&[1, 3, 5, 6, 7], &[0, 1, 2]), view(&all_rows(&data), &[0, 2])];
     let svms = [Svm::default(); 2];
-    let model = SvmModel::fit(&svms, &space(&data), views, &[0, 1].map(LabelId)).unwrap();
+    let model = SvmChain::fit(&svms, &space(&data), views, &[0, 1].map(LabelId)).unwrap();
     let bytes = postcard::to_stdvec(&model).unwrap();
-    let back: SvmModel = postcard::from_bytes(&bytes).unwrap();
+    let back: SvmChain = postcard::from_bytes(&bytes).unwrap();
     assert_eq!(ask(&back, &data), ask(&model, &data));
     assert!(back.is_sound(2, 3) && !back.is_sound(2, 4) && !back.is_sound(1, 3));
 }
@@ -239,7 +239,7 @@ fn a_link_equals_a_machine_trained_on_its_inputs_and_labels_alone() {
     let svm = rbf(0.5, 2.0);
     for features in [vec![0, 1, 2], vec![0, 2]] {
         let views = vec![view(&rows, &features); 2];
-        let model = SvmModel::fit(&[svm; 2], &space(&data), views, &[1, 0].map(LabelId)).unwrap();
+        let model = SvmChain::fit(&[svm; 2], &space(&data), views, &[1, 0].map(LabelId)).unwrap();
         let mut cells = Dense::new(features.len() + 1);
         let mut target = LabelMatrix::empty(60, 1);
         for row in 0..60 {

@@ -4,8 +4,10 @@ use std::cell::LazyCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::density::{Factor, Normal, rounded};
-use super::moments::{Moments, Relevant, Table};
+mod density;
+mod kernels;
+mod moments;
+
 use super::{ChainLearner, ChainModel, Evidence};
 use crate::data::{AttributeKind, Dense, LabelId, Matrix};
 use crate::error::Result;
@@ -13,6 +15,8 @@ use crate::learner::Block;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
+use density::{Factor, Normal, rounded};
+use moments::{Moments, Relevant, Table};
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
 ///

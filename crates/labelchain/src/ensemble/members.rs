@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Candidate, Ensemble, Member, Walker, most};
+use crate::base::ChainModel;
 use crate::chain::{Chain, Independent, Order, walk_all};
 use crate::data::LabelMatrix;
+use crate::distance::{Needs, Neighbourhood};
 use crate::error::{Error, Result};
 use crate::learner::{Block, Predictor as _};
 use crate::loss::{Confusion, Rate, Undefined};
-use crate::model::ChainModel;
-use crate::neighbourhood::{Neighbourhood, Wanted};
-use crate::ordering::{LocalF1, Oocc};
+use crate::order::{LocalF1, Oocc};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
@@ -160,8 +160,8 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
         });
     }
     let data = train.data();
-    let wanted = most(candidates.iter().map(|candidate| candidate.model.wants()));
-    let near = (wanted > Wanted::Nothing).then(|| Neighbourhood::of_prepared(train)).transpose()?;
+    let wanted = most(candidates.iter().map(|candidate| candidate.model.needs()));
+    let near = (wanted > Needs::Nothing).then(|| Neighbourhood::of_prepared(train)).transpose()?;
     let step = near.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {

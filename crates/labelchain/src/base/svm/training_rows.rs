@@ -15,7 +15,7 @@ use crate::product::{times_transposed, vectorized};
 /// of distances, if it fits into half of the memory given. Otherwise distances are computed when
 /// needed, and the rows of kernels kept as far as the memory goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KernelSpace {
+pub struct TrainingRows {
     inputs: Inputs,
     numbers: Vec<f64>,
     labels: LabelMatrix,
@@ -28,18 +28,18 @@ pub struct KernelSpace {
 /// Rows whose distances are one product.
 const BLOCK: usize = 256;
 
-impl KernelSpace {
+impl TrainingRows {
     /// Lays out the rows of `train`, with so many bytes for distances and kernels.
-    pub fn new(train: &Dataset, memory: usize) -> Result<KernelSpace> {
+    pub fn new(train: &Dataset, memory: usize) -> Result<TrainingRows> {
         let inputs = Inputs::of(train)?;
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let numbers = inputs.numbers(train.features(), &rows);
         let labels = train.labels().clone();
-        Ok(KernelSpace { inputs, numbers, labels, distances: None, memory }.measured())
+        Ok(TrainingRows { inputs, numbers, labels, distances: None, memory }.measured())
     }
 
     /// With a table of distances, if there is memory for it.
-    fn measured(mut self) -> KernelSpace {
+    fn measured(mut self) -> TrainingRows {
         let n_bytes = (self.n_rows() as u128).pow(2) * 4;
         if n_bytes <= self.memory as u128 / 2 {
             self.distances = Some(self.all_distances());
@@ -48,13 +48,13 @@ impl KernelSpace {
     }
 
     /// All rows, as one label that looks at some of the inputs sees them.
-    pub(crate) fn of_label(&self, label: LabelId, features: &[usize]) -> KernelSpace {
+    pub(crate) fn of_label(&self, label: LabelId, features: &[usize]) -> TrainingRows {
         let rows: Vec<usize> = (0..self.n_rows()).collect();
         let mut labels = LabelMatrix::empty(rows.len(), 1);
         for &row in &rows {
             labels.set(row, LabelId(0), self.labels.get(row, label));
         }
-        KernelSpace { labels, ..self.part(&rows, features) }.measured()
+        TrainingRows { labels, ..self.part(&rows, features) }.measured()
     }
 
     fn all_distances(&self) -> Vec<f32> {
@@ -92,12 +92,12 @@ impl KernelSpace {
     }
 
     /// Some of the rows, and of the inputs; no table of their distances.
-    pub(super) fn part(&self, rows: &[usize], features: &[usize]) -> KernelSpace {
+    pub(super) fn part(&self, rows: &[usize], features: &[usize]) -> TrainingRows {
         let (inputs, kept) = self.inputs.only(features);
         let of_row = |&row: &usize| kept.iter().map(move |&at| self.numbers(row)[at]);
         let numbers = rows.iter().flat_map(of_row).collect();
         let (labels, memory) = (self.labels.select(rows), self.memory);
-        KernelSpace { inputs, numbers, labels, distances: None, memory }
+        TrainingRows { inputs, numbers, labels, distances: None, memory }
     }
 
     /// The squared distance of each of these rows, standardized alike, to every training row; row by
@@ -147,7 +147,7 @@ impl KernelSpace {
 
 /// What to learn from: rows, and the labels that are inputs too.
 pub(super) struct Problem<'a> {
-    space: &'a KernelSpace,
+    space: &'a TrainingRows,
     rows: &'a [usize],
     /// Bits of those labels.
     before: Vec<u64>,
@@ -155,7 +155,7 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     pub(super) fn new(
-        space: &'a KernelSpace,
+        space: &'a TrainingRows,
         rows: &'a [usize],
         before: &[LabelId],
     ) -> Problem<'a> {

@@ -65,7 +65,7 @@ impl Ranking {
 
 /// What is wanted of the training rows near by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wanted {
+pub enum Needs {
     /// Nothing.
     #[default]
     Nothing,
@@ -76,17 +76,17 @@ pub enum Wanted {
 }
 
 /// The training rows, and for each row of a block a ranking of them.
-pub struct Nearest<'a> {
+pub struct Rankings<'a> {
     /// Where the training rows are.
     pub train: &'a Neighbourhood<'a>,
     /// By row of the block; none where only the inputs are wanted.
     pub rankings: Vec<Arc<Ranking>>,
 }
 
-impl Nearest<'_> {
+impl Rankings<'_> {
     /// Some rows of the block.
-    pub fn select(&self, rows: &[usize]) -> Nearest<'_> {
+    pub fn select(&self, rows: &[usize]) -> Rankings<'_> {
         let rankings = rows.iter().filter_map(|&row| self.rankings.get(row).cloned()).collect();
-        Nearest { train: self.train, rankings }
+        Rankings { train: self.train, rankings }
     }
 }

@@ -6,8 +6,8 @@
 //! down to the tolerances; `tests/trees_agree.rs` holds the trees to WEKA's.
 
 mod grow;
+mod partition;
 mod prune;
-mod reach;
 mod split;
 
 use std::fmt;
@@ -18,7 +18,7 @@ use super::{BinaryLearner, BinaryModel};
 use crate::data::{Attribute, Dataset, LabelId};
 use crate::error::{Error, Result};
 use crate::prepare::{SMALL, stored_cells};
-use reach::Reaches;
+use partition::Reaches;
 
 /// A C4.5 tree for one label (methods 8.3).
 ///

@@ -97,7 +97,7 @@ const WIDTH: usize = 32;
 
 /// Some rows and columns of the training set, laid out for distances term by term: each is summed
 /// in column order, whatever rows lie beside it.
-pub struct Lanes {
+pub struct ColumnBlocks {
     columns: Vec<(usize, Comparison)>,
     /// For every `WIDTH` distinct rows, their cells column by column.
     cells: Vec<[f64; WIDTH]>,
@@ -106,7 +106,7 @@ pub struct Lanes {
     which: Vec<u32>,
 }
 
-impl Lanes {
+impl ColumnBlocks {
     /// Of some rows and columns; `stored` holds the (value, row) of every column of sparse features.
     pub(super) fn new(
         attributes: &[Attribute],
@@ -115,7 +115,7 @@ impl Lanes {
         rows: &[usize],
         columns: &[usize],
         metric: Metric,
-    ) -> Lanes {
+    ) -> ColumnBlocks {
         let comparison = |column: usize| match (Comparison::of(&attributes[column]), metric) {
             (Comparison::Numbers, Metric::Weka) => {
                 Comparison::Shares(Range::of(rows.iter().map(|&row| features.get(row, column))))
@@ -135,9 +135,11 @@ impl Lanes {
                     }
                 }
                 let which = (0..rows.len() as u32).collect();
-                Lanes { columns, cells, n_distinct: rows.len(), which }
+                ColumnBlocks { columns, cells, n_distinct: rows.len(), which }
             }
-            Matrix::Sparse(_) => Lanes::of_distinct(columns, features.n_rows(), stored, rows),
+            Matrix::Sparse(_) => {
+                ColumnBlocks::of_distinct(columns, features.n_rows(), stored, rows)
+            }
         }
     }
 
@@ -148,7 +150,7 @@ impl Lanes {
         n_rows: usize,
         stored: &[Vec<(f64, u32)>],
         rows: &[usize],
-    ) -> Lanes {
+    ) -> ColumnBlocks {
         let (group, n_groups) = groups(&columns, n_rows, stored, rows);
         let mut lane_of = vec![None; n_groups];
         let mut first = vec![None; n_rows];
@@ -173,7 +175,7 @@ impl Lanes {
                 }
             }
         }
-        Lanes { columns, cells, n_distinct, which }
+        ColumnBlocks { columns, cells, n_distinct, which }
     }
 
     /// The cells of another row, standardized alike, that its distances need.
@@ -272,14 +274,14 @@ mod tests {
     use crate::prepare::stored_cells;
     use proptest::prelude::*;
 
-    fn lanes(cells: [f64; 3], metric: Metric) -> Lanes {
+    fn lanes(cells: [f64; 3], metric: Metric) -> ColumnBlocks {
         let mut dense = Dense::new(1);
         cells.iter().for_each(|&cell| dense.push_row(&[cell]));
         let attributes = [Attribute::numeric("x")];
-        Lanes::new(&attributes, &Matrix::Dense(dense), &[], &[0, 1, 2], &[0], metric)
+        ColumnBlocks::new(&attributes, &Matrix::Dense(dense), &[], &[0, 1, 2], &[0], metric)
     }
 
-    fn distances(lanes: &Lanes, cell: f64) -> Vec<f64> {
+    fn distances(lanes: &ColumnBlocks, cell: f64) -> Vec<f64> {
         let mut dense = Dense::new(1);
         dense.push_row(&[cell]);
         lanes.distances(&lanes.cells(&Matrix::Dense(dense), 0)).collect()
@@ -332,8 +334,8 @@ mod tests {
             let voters: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].1).collect();
             let metric = if weka { Metric::Weka } else { Metric::Euclidean };
             let stored = stored_cells(&sparse);
-            let apart = Lanes::new(&attributes, &dense, &[], &voters, &columns, metric);
-            let shared = Lanes::new(&attributes, &sparse, &stored, &voters, &columns, metric);
+            let apart = ColumnBlocks::new(&attributes, &dense, &[], &voters, &columns, metric);
+            let shared = ColumnBlocks::new(&attributes, &sparse, &stored, &voters, &columns, metric);
             for row in 0..rows.len() {
                 let expected: Vec<f64> = apart.distances(&apart.cells(&dense, row)).collect();
                 let found: Vec<f64> = shared.distances(&shared.cells(&sparse, row)).collect();

@@ -73,7 +73,7 @@ fn in_few_words(names: &[String]) -> String {
 }
 
 /// Losses that belong together.
-pub(super) struct Beside {
+pub(super) struct PrintedComparison {
     /// Criteria that both have.
     pub(super) criteria: Vec<String>,
     /// Our methods that are printed, too.
@@ -96,9 +96,9 @@ impl Both {
     }
 }
 
-impl Beside {
+impl PrintedComparison {
     /// Refuses a table in which none of our losses has a partner: it is the wrong one.
-    pub(super) fn of(comparison: &Comparison, printed: &Printed) -> Result<Beside> {
+    pub(super) fn of(comparison: &Comparison, printed: &Printed) -> Result<PrintedComparison> {
         let known: Vec<(usize, usize)> = (0..comparison.methods.len())
             .filter_map(|ours| Some((ours, printed.method(&comparison.methods[ours])?)))
             .collect();
@@ -139,7 +139,11 @@ impl Beside {
                          ga and ga-br; methods and data sets go by the same names in both",
             });
         }
-        Ok(Beside { criteria, methods: known.into_iter().map(|(ours, _)| ours).collect(), cells })
+        Ok(PrintedComparison {
+            criteria,
+            methods: known.into_iter().map(|(ours, _)| ours).collect(),
+            cells,
+        })
     }
 
     /// The losses by one criterion and method.
