@@ -2,24 +2,22 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
+use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
-use labelchain::base::{J48, Kernel, Likelihood, Svm, Ties};
-use labelchain::chain::Order;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use labelchain::base::BASES;
 use labelchain::data::{
-    Dataset, Encoding, Format, LabelChoice, LabelId, MissingLabels, Note, ReadOptions, Reading,
-    Threshold, read, read_in_blocks,
+    Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading, Threshold,
+    read, read_in_blocks,
 };
-use labelchain::distance::Metric;
-use labelchain::ensemble::{Genetic, GeneticSearch, Sampling};
+use labelchain::ensemble::STRATEGIES;
 use labelchain::error::{Error, Result};
-use labelchain::experiment::{Method, Settings};
-use labelchain::model::Model;
-use labelchain::order::OrderDistance;
+use labelchain::method::{Registered, registry};
+use labelchain::model::AlignedRows;
 use labelchain::prepare::{BagReduction, MedoidStart};
+use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
     Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
@@ -115,14 +113,14 @@ impl ModelFile {
 /// Refuses a member that the model does not have.
 pub(crate) fn check_member(model: &Model, member: usize) -> Result<()> {
     let n = model.members().len();
-    match member < n {
-        true => Ok(()),
-        false => Err(Error::Setting {
-            name: "--member",
-            value: format!("{member} and the model has {n} members"),
-            accepted: "one of them, counted from 0; labelchain show lists them",
-        }),
+    if member < n {
+        return Ok(());
     }
+    Err(Error::Setting {
+        name: "--member",
+        value: format!("{member} and the model has {n} members"),
+        accepted: "one of them, counted from 0; labelchain show lists them",
+    })
 }
 
 /// A model file and rows to be labelled.
@@ -169,13 +167,13 @@ impl ModelAndRows {
         &'m self,
         model: &'m Model,
         n_rows: usize,
-    ) -> Result<impl Iterator<Item = Result<(Dataset, Dataset)>> + 'm> {
-        let mut told = HashSet::new();
+    ) -> Result<impl Iterator<Item = Result<(Dataset, AlignedRows<'m>)>> + 'm> {
+        let mut noted = HashSet::new();
         Ok(self.blocks(model, n_rows)?.map(move |block| {
-            let (found, said) = block?;
-            let (rows, remarks) = model.align(&found, &self.data.path)?;
+            let (found, notes) = block?;
+            let rows = model.align(&found, &self.data.path)?;
             let more = if rows.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
-            for note in said.iter().chain(&remarks).filter(|note| told.insert(note.code)) {
+            for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
                 remark(&format!("note: {}{more}", note.text));
             }
             Ok((found, rows))
@@ -183,15 +181,17 @@ impl ModelAndRows {
     }
 
     /// One row, as the model takes it.
-    pub(crate) fn row(&self, model: &Model, row: usize) -> Result<Dataset> {
+    pub(crate) fn row<'m>(&self, model: &'m Model, row: usize) -> Result<AlignedRows<'m>> {
         let mut first = 0;
         for block in self.blocks(model, 4096)? {
-            let (found, said) = block?;
-            notes(&said);
+            let (found, of_block) = block?;
+            notes(&of_block);
             if row - first < found.n_rows() {
-                let (row, remarks) = model.align(&found.select(&[row - first]), &self.data.path)?;
-                notes(&remarks);
-                return Ok(row);
+                let only = found.select(&[row - first]);
+                let aligned = model.align(&only, &self.data.path);
+                let aligned = aligned.map_err(|error| in_its_row(error, row))?;
+                notes(aligned.notes());
+                return Ok(aligned);
             }
             first += found.n_rows();
         }
@@ -200,17 +200,27 @@ impl ModelAndRows {
     }
 }
 
+/// Only one row was labelled; the place is that of the file.
+fn in_its_row(error: Error, row: usize) -> Error {
+    match error {
+        Error::Cell { name, column, found, expected, .. } => {
+            Error::Cell { name, row, column, found, expected }
+        }
+        other => other,
+    }
+}
+
 /// Refuses to write over a file that was read.
 pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
     let real = |path: &Path| path.canonicalize().ok();
-    match real(out).is_some_and(|out| inputs.iter().any(|path| real(path).as_ref() == Some(&out))) {
-        true => Err(Error::CannotWrite {
+    if real(out).is_some_and(|out| inputs.iter().any(|path| real(path).as_ref() == Some(&out))) {
+        return Err(Error::CannotWrite {
             path: out.into(),
             what: "is also a file to be read".into(),
             remedy: "write under another name".into(),
-        }),
-        false => Ok(()),
+        });
     }
+    Ok(())
 }
 
 /// Tells what a reader had to decide.
@@ -337,151 +347,99 @@ pub(crate) enum Stratify {
 #[derive(Args)]
 #[command(next_help_heading = None)]
 pub(crate) struct MethodArgs {
-    // Before the options themselves, which take what was typed out of clap's hands.
-    #[command(flatten)]
-    typed: Typed,
-
     /// Same seed, same bytes
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = METHOD)]
     pub(crate) seed: u64,
 
-    /// K: members of the ensemble
-    #[arg(long, value_name = "K", default_value_t = 20, help_heading = METHOD)]
-    members: usize,
-
-    /// Share of the training rows that each member draws
-    #[arg(long, value_name = "SHARE", default_value_t = 0.66, help_heading = METHOD)]
-    sample: f64,
-
-    /// Share of a member's rows to fit on; the rest validates
-    #[arg(long, value_name = "SHARE", default_value_t = 0.6, help_heading = METHOD)]
-    fit_share: f64,
-
-    /// β of dynamic: how fast memberships fall with distance; auto tunes it over 1 to 10
-    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = METHOD)]
-    decay: AutoOr<f64>,
-
-    /// R of knn: rows that vote; auto tunes it over 1, 3, 5, 7, 9, 11
-    #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = auto_or_number::<usize>, help_heading = METHOD)]
-    neighbours: AutoOr<usize>,
-
-    /// How far apart rows are for knn: euclidean (standardized inputs), or weka (as in its IBk)
-    #[arg(long, value_enum, default_value_t = MetricArg::Euclidean, help_heading = METHOD)]
-    metric: MetricArg,
-
-    /// Who votes of rows equally far: exactly R by lower-row, or all of them (weka)
-    #[arg(long, value_enum, default_value_t = TiesArg::LowerRow, help_heading = METHOD)]
-    ties: TiesArg,
-
-    /// Majority rows kept for each minority row of a label
-    #[arg(long, value_name = "NUMBER|none", default_value = "20", value_parser = number_or_none, help_heading = METHOD)]
-    max_imbalance: OrNone,
-
-    /// How each label selects its features
-    #[arg(long, value_enum, default_value_t = SelectArg::Cfs, help_heading = METHOD)]
-    select: SelectArg,
-
-    /// Of more selected features than this, so many are kept at random
-    #[arg(long, value_name = "N", default_value_t = 300, help_heading = METHOD)]
-    max_features: usize,
-
-    /// How naive Bayes weighs numeric cells
-    #[arg(long, value_enum, default_value_t = LikelihoodArg::Auto, help_heading = METHOD)]
-    likelihood: LikelihoodArg,
-
-    /// The order of every chain of ecc: natural, random, or label names
-    #[arg(long, value_name = "ORDER", value_delimiter = ',', default_value = "random", help_heading = METHOD)]
-    order: Vec<String>,
-
-    /// The smaller, the more of a tree is pruned
-    #[arg(long, value_name = "SHARE", default_value_t = 0.25, help_heading = TREES)]
-    confidence: f64,
-
-    /// Rows that at least two branches of a split must have
-    #[arg(long, value_name = "N", default_value_t = 2, help_heading = TREES)]
-    min_leaf: usize,
-
-    /// Leave trees as they have grown
-    #[arg(long, help_heading = TREES)]
-    unpruned: bool,
-
-    /// Split nominal inputs into one value and the others
-    #[arg(long, help_heading = TREES)]
-    binary_splits: bool,
-
-    /// What likeness of rows means
-    #[arg(long, value_enum, default_value_t = KernelArg::Rbf, help_heading = MACHINES)]
-    kernel: KernelArg,
-
-    /// C: what a row on the wrong side costs; auto searches a grid, or is 1 if gamma is set or the
-    /// kernel linear
-    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = MACHINES)]
-    cost: AutoOr<f64>,
-
-    /// γ of the RBF kernel; auto searches a grid, or is 1 / inputs if the cost is set
-    #[arg(long, value_name = "auto|NUMBER", default_value = "auto", value_parser = auto_or_number::<f64>, help_heading = MACHINES)]
-    gamma: AutoOr<f64>,
-
-    /// Orders that each member draws and tries
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = OOCC)]
-    orders: usize,
-
-    /// Validation rows that are asked for the order that suited them
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = OOCC)]
-    lenders: usize,
-
-    /// Members trained, of which the search keeps K [default: 3 K]
-    #[arg(long, value_name = "N", help_heading = GENETIC)]
-    candidates: Option<usize>,
-
-    /// Subsets of members alive at a time
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = GENETIC)]
-    population: usize,
-
-    /// How often they breed
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = GENETIC)]
-    generations: usize,
-
-    /// How likely two subsets mix
-    #[arg(long, value_name = "SHARE", default_value_t = 0.9, help_heading = GENETIC)]
-    crossover: f64,
-
-    /// How likely each member of a subset is swapped [default: one of K]
-    #[arg(long, value_name = "SHARE", help_heading = GENETIC)]
-    mutation: Option<f64>,
-
-    /// Distance of orders that should be large beside a small loss: precedence, adjacency,
-    /// positional, hamming, cayley, ulam; or none
-    #[arg(long, value_name = "DISTANCE|none", default_value = "precedence", value_parser = distance_or_none, help_heading = GENETIC)]
-    diversity: Diversity,
+    #[command(flatten)]
+    pub(crate) settings: TypedSettings,
 
     #[command(flatten)]
     threads: Threads,
 }
 
-/// The names of the options that were typed.
-struct Typed(Vec<String>);
+const METHOD: &str = "Method (defaults as in the paper)";
 
-impl FromArgMatches for Typed {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Typed, clap::Error> {
-        let is_typed =
-            |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        Ok(Typed(matches.ids().filter(is_typed).map(|id| id.as_str().replace('_', "-")).collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        Typed::from_arg_matches(matches).map(|typed| *self = typed)
-    }
+/// The settings of the library's registry as options.
+pub(crate) struct TypedSettings {
+    pub(crate) values: Settings,
+    /// The names of those that were typed.
+    typed: Vec<&'static str>,
 }
 
-impl Args for Typed {
+impl Args for TypedSettings {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command
+        registry().iter().fold(command, |command, known| command.arg(option(known)))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command
+        TypedSettings::augment_args(command)
     }
+}
+
+fn option(known: &Registered) -> clap::Arg {
+    let setting = known.setting;
+    let heading =
+        if known.users.is_empty() { METHOD.into() } else { capitalized(known.applies_to()) };
+    let option = clap::Arg::new(setting.name())
+        .long(setting.name())
+        .help(setting.help())
+        .help_heading(heading);
+    if setting.is_flag() {
+        return option.action(clap::ArgAction::SetTrue);
+    }
+    let option = option.default_value(setting.default_text());
+    if setting.words().is_empty() {
+        let check = |text: &str| match setting.check(text) {
+            Ok(text) => Ok(text),
+            Err(_) => Err(format!("must be {}", setting.accepted())),
+        };
+        option.value_name(setting.placeholder()).value_parser(check)
+    } else {
+        option.value_parser(PossibleValuesParser::new(setting.words()))
+    }
+}
+
+fn capitalized(text: String) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl FromArgMatches for TypedSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<TypedSettings, clap::Error> {
+        let mut typed = TypedSettings { values: Settings::default(), typed: Vec::new() };
+        for setting in registry().iter().map(|known| known.setting) {
+            if matches.value_source(setting.name()) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let text = if setting.is_flag() {
+                Some("true")
+            } else {
+                matches.get_one::<String>(setting.name()).map(String::as_str)
+            };
+            let refused = |error| clap::Error::raw(clap::error::ErrorKind::InvalidValue, error);
+            typed.values.set(setting, text.unwrap_or_default()).map_err(refused)?;
+            typed.typed.push(setting.name());
+        }
+        Ok(typed)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        TypedSettings::from_arg_matches(matches).map(|typed| *self = typed)
+    }
+}
+
+/// Which methods there are, for help.
+pub(crate) fn methods_in_words() -> String {
+    let names = |is_wanted: &dyn Fn(&str) -> bool| {
+        let names = STRATEGIES.iter().map(|strategy| strategy.name).filter(|name| is_wanted(name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let by_base = BASES.iter().map(|base| {
+        let goes = |strategy: &str| format!("{strategy}-{}", base.name).parse::<Method>().is_ok();
+        format!("-{} ({}) with {}", base.name, base.about, names(&goes))
+    });
+    format!("a strategy and a base: {}", by_base.collect::<Vec<_>>().join("; "))
 }
 
 /// How many threads.
@@ -501,196 +459,27 @@ impl Threads {
     }
 }
 
-const METHOD: &str = "Method (defaults as in the paper)";
-const TREES: &str = "Methods with -j48 (defaults as in WEKA)";
-const MACHINES: &str = "Methods with -svm";
-const OOCC: &str = "Method oocc";
-const GENETIC: &str = "Methods ga and ga-br";
-
-#[derive(Clone, Copy)]
-struct Diversity(Option<OrderDistance>);
-
-fn distance_or_none(text: &str) -> Result<Diversity> {
-    match text {
-        "none" => Ok(Diversity(None)),
-        _ => text.parse().map(|distance| Diversity(Some(distance))),
-    }
-}
-
-#[derive(Clone, Copy)]
-struct AutoOr<T>(Option<T>);
-
-#[derive(Clone, Copy)]
-struct OrNone(Option<f64>);
-
-fn auto_or_number<T: FromStr>(text: &str) -> Result<AutoOr<T>, String> {
-    match text {
-        "auto" => Ok(AutoOr(None)),
-        _ => text
-            .parse()
-            .map(|number| AutoOr(Some(number)))
-            .map_err(|_| "expected auto or a number".into()),
-    }
-}
-
-fn number_or_none(text: &str) -> Result<OrNone, String> {
-    match text {
-        "none" => Ok(OrNone(None)),
-        _ => text
-            .parse()
-            .map(|number| OrNone(Some(number)))
-            .map_err(|_| "expected a number or none".into()),
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum SelectArg {
-    Cfs,
-    None,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MetricArg {
-    Euclidean,
-    Weka,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum TiesArg {
-    LowerRow,
-    Weka,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum KernelArg {
-    Rbf,
-    Linear,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum LikelihoodArg {
-    Auto,
-    Gaussian,
-    Weka,
-    Discretized,
-    Kernel,
-}
-
 impl MethodArgs {
-    /// Whether labels select their features.
-    pub(crate) fn selects(&self) -> bool {
-        self.select == SelectArg::Cfs
-    }
-
-    /// Also sets the number of threads.
-    pub(crate) fn settings(&self, data: &Dataset, reading: &ReadingArgs) -> Result<Settings> {
+    /// Sets the number of threads.
+    pub(crate) fn start_threads(&self) {
         self.threads.start();
-        Ok(Settings {
-            sampling: Sampling {
-                n_members: self.members,
-                sample: self.sample,
-                fit_share: self.fit_share,
-            },
-            decay: self.decay.0,
-            neighbours: self.neighbours.0,
-            metric: match self.metric {
-                MetricArg::Euclidean => Metric::Euclidean,
-                MetricArg::Weka => Metric::Weka,
-            },
-            ties: match self.ties {
-                TiesArg::LowerRow => Ties::LowerRow,
-                TiesArg::Weka => Ties::Weka,
-            },
-            max_imbalance: self.max_imbalance.0,
-            max_features: self.selects().then_some(self.max_features),
-            likelihood: match self.likelihood {
-                LikelihoodArg::Auto => Likelihood::Auto,
-                LikelihoodArg::Gaussian => Likelihood::Gaussian,
-                LikelihoodArg::Weka => Likelihood::Weka,
-                LikelihoodArg::Discretized => Likelihood::Discretized,
-                LikelihoodArg::Kernel => Likelihood::Kernel,
-            },
-            tree: J48 {
-                confidence: self.confidence,
-                min_leaf: self.min_leaf,
-                pruned: !self.unpruned,
-                binary_splits: self.binary_splits,
-            },
-            machine: self.machine(),
-            order: self.order(data)?,
-            n_orders: self.orders,
-            n_lenders: self.lenders,
-            max_memory: reading.max_memory(),
-            genetic: Genetic {
-                n_candidates: self.candidates,
-                search: GeneticSearch {
-                    population: self.population,
-                    generations: self.generations,
-                    crossover: self.crossover,
-                    mutation: self.mutation,
-                },
-                diversity: self.diversity.0,
-            },
-        })
     }
 
-    /// Refuses to do without what a method needs, and to take what none of them applies_to. Settings that
-    /// all methods of a study share may be idle in one of them: that is only said.
+    /// Refuses to do without what a method needs, and to take what none of them uses.
     pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
-        const SHARED: [&str; 3] = ["decay", "likelihood", "neighbours"];
-        let is_heeded = |name: &str| methods.iter().any(|method| method.applies_to(name));
-        for name in self.typed.0.iter().filter(|name| !is_heeded(name)) {
+        // Scripts may give these with any method: that they are idle is only said.
+        const COMMON: [&str; 3] = ["decay", "likelihood", "neighbours"];
+        let is_used = |name: &str| methods.iter().any(|method| method.uses(name));
+        for &name in self.settings.typed.iter().filter(|name| !is_used(name)) {
             let names: Vec<String> = methods.iter().map(Method::to_string).collect();
-            let names = names.join(", ");
-            match SHARED.contains(&name.as_str()) {
-                true => remark(&format!("note: --{name} makes no difference to {names}")),
-                false => {
-                    return Err(Failure::Idle { option: format!("--{name}"), methods: names });
-                }
+            let methods = names.join(", ");
+            if !COMMON.contains(&name) {
+                return Err(Failure::Unused { option: format!("--{name}"), methods });
             }
+            remark(&format!("note: --{name} makes no difference to {methods}"));
         }
-        let needs_validation = |method: &Method| method.strategy.needs_validation();
-        match methods.iter().any(needs_validation) && self.fit_share == 1.0 {
-            true => Err(Failure::Library(Error::Setting {
-                name: "--fit-share",
-                value: "1".into(),
-                accepted: "below 1 for dynamic, oocc, ga and ga-br, which choose orders or members on validation rows; ecc and br need none",
-            })),
-            false => Ok(()),
-        }
-    }
-
-    fn machine(&self) -> Option<Svm> {
-        let (cost, gamma) = (self.cost.0, self.gamma.0);
-        let kernel = match self.kernel {
-            KernelArg::Linear => Kernel::Linear,
-            KernelArg::Rbf if cost.is_none() && gamma.is_none() => return None,
-            KernelArg::Rbf => Kernel::Rbf { gamma },
-        };
-        Some(Svm { kernel, cost: cost.unwrap_or(1.0), ..Svm::default() })
-    }
-
-    fn order(&self, data: &Dataset) -> Result<Option<Order>> {
-        match &self.order[..] {
-            [random] if random == "random" => Ok(None),
-            [natural] if natural == "natural" => Ok(Some(Order::natural(data.n_labels()))),
-            names => {
-                let labels: Vec<LabelId> =
-                    names.iter().map(|name| data.label(name.trim())).collect::<Result<_>>()?;
-                let all = (0..data.n_labels()).map(LabelId);
-                let missing = all.filter(|label| !labels.contains(label));
-                let missing: Vec<String> =
-                    missing.map(|label| format!("{:?}", data.label_names()[label.0])).collect();
-                if let Some(first) = missing.first() {
-                    return Err(Error::Setting {
-                        name: "--order",
-                        value: format!("without {} of the labels (first: {first})", missing.len()),
-                        accepted: "natural, random, or each label once",
-                    });
-                }
-                Order::new(labels, data.n_labels()).map(Some)
-            }
-        }
+        methods.iter().try_for_each(|method| method.check(&self.settings.values))?;
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ mod memory;
 mod messages;
 mod progress;
 
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     // A panic that the library catches (some damaged Parquet files cause one) is told as an error
     // and not twice; one that arrives here is a bug of ours.
     panic::set_hook(Box::new(|_| ()));
-    match panic::catch_unwind(|| run(&arguments.command)) {
+    match panic::catch_unwind(AssertUnwindSafe(|| run(&arguments.command))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),
         Err(panic) => messages::bug(panic.as_ref()),

@@ -13,8 +13,8 @@ use labelchain::error::{Error, ErrorKind, Part, Remedy, Task};
 pub(crate) enum Failure {
     /// The library refused.
     Library(Error),
-    /// None of the methods asked for applies_to an option.
-    Idle { option: String, methods: String },
+    /// None of the methods asked for uses an option.
+    Unused { option: String, methods: String },
     /// Standard output could not be written.
     Output(io::Error),
     /// A study is finished, but for cells that failed.
@@ -39,7 +39,7 @@ impl Failure {
             }
             Failure::Output(error) => (format!("error: standard output: {error}\n"), 3),
             Failure::Library(error) => (told(error), status_of(error.kind())),
-            Failure::Idle { option, methods } => {
+            Failure::Unused { option, methods } => {
                 let text = format!(
                     "error: {option} makes no difference to {methods}\n  help: leave it out; --help says which methods it is for\n"
                 );

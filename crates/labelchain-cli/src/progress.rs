@@ -4,15 +4,15 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use labelchain::experiment::Step;
+use labelchain::Progress;
 
 /// So many steps done of so many.
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
-impl Progress {
-    pub(crate) fn new(what: &'static str, n_steps: usize) -> Progress {
+impl Bar {
+    pub(crate) fn new(what: &'static str, n_steps: usize) -> Bar {
         if !std::io::stderr().is_terminal() {
-            return Progress(ProgressBar::hidden());
+            return Bar(ProgressBar::hidden());
         }
         let bar = ProgressBar::new(n_steps as u64);
         let template = "{prefix} {pos}/{len} {bar:40} {elapsed} elapsed, {eta} left{msg}";
@@ -21,13 +21,13 @@ impl Progress {
         }
         bar.set_prefix(what);
         bar.tick();
-        Progress(bar)
+        Bar(bar)
     }
 
     /// For a wait of unknown length.
-    pub(crate) fn spinner(what: &'static str) -> Progress {
+    pub(crate) fn spinner(what: &'static str) -> Bar {
         if !std::io::stderr().is_terminal() {
-            return Progress(ProgressBar::hidden());
+            return Bar(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner();
         if let Ok(style) =
@@ -37,26 +37,27 @@ impl Progress {
         }
         bar.set_prefix(what);
         bar.enable_steady_tick(Duration::from_millis(100));
-        Progress(bar)
+        Bar(bar)
     }
 
-    pub(crate) fn show(&self, step: Step) {
-        match step {
-            Step::Folds { done } => {
+    pub(crate) fn show(&self, progress: Progress) {
+        match progress {
+            Progress::Folds { done, .. } => {
                 self.0.set_message("");
                 self.0.set_position(done as u64);
             }
-            Step::Generations { done, of, least } => {
+            Progress::Generations { done, of, least_loss } => {
                 self.0.set_message(format!(
-                    ", generation {done}/{of}, least macro-F1 loss {least:.4}"
+                    ", generation {done}/{of}, least macro-F1 loss {least_loss:.4}"
                 ));
             }
+            _ => {}
         }
     }
 
     /// Steps that are not alike: somebody else knows how long the rest will take.
-    pub(crate) fn uneven(what: &'static str, n_steps: usize) -> Progress {
-        let progress = Progress::new(what, n_steps);
+    pub(crate) fn uneven(what: &'static str, n_steps: usize) -> Bar {
+        let progress = Bar::new(what, n_steps);
         if let Ok(style) =
             ProgressStyle::with_template("{prefix} {pos}/{len} {bar:30} {elapsed} elapsed{msg}")
         {

@@ -135,6 +135,54 @@ pub enum Error {
         found: usize,
     },
 
+    /// A value that a setting does not accept.
+    #[error("{name} is {value}, but must be {accepted}")]
+    Value {
+        /// The setting's name.
+        name: Cow<'static, str>,
+        /// The value given.
+        value: String,
+        /// What would be accepted.
+        accepted: String,
+    },
+
+    /// A name that nothing has.
+    #[error("no {what} is called {name:?}{}", did_you_mean(nearest))]
+    UnknownName {
+        /// What the name was given for.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+
+    /// A name that no method has.
+    #[error(
+        "method is {name:?}, but must be a strategy ({strategies}) and a base ({bases}), such as \
+             dynamic-nb{}",
+        did_you_mean(nearest)
+    )]
+    UnknownMethod {
+        /// The name.
+        name: String,
+        /// The strategies there are.
+        strategies: String,
+        /// The bases there are.
+        bases: String,
+        /// The most similar method there is.
+        nearest: Option<String>,
+    },
+
+    /// A setting that would change nothing.
+    #[error("{name} makes no difference to {methods}")]
+    UnusedSetting {
+        /// The setting's name.
+        name: String,
+        /// The methods that do not use it.
+        methods: String,
+    },
+
     /// A setting outside its range.
     #[error("{name} is {value}, but must be {accepted}")]
     Setting {
@@ -455,6 +503,10 @@ impl Error {
             | Error::UnknownColumn { .. }
             | Error::UnknownDataset { .. }
             | Error::Setting { .. }
+            | Error::Value { .. }
+            | Error::UnknownName { .. }
+            | Error::UnknownMethod { .. }
+            | Error::UnusedSetting { .. }
             | Error::CannotWrite { .. }
             | Error::NotInProtocol { .. }
             | Error::NotAPermutation { .. } => ErrorKind::Request,
@@ -502,6 +554,9 @@ impl Error {
                     .set("tags", "COLUMN")
                     .text(" for one column of delimited tags"),
             ),
+            Error::UnusedSetting { .. } => {
+                Some("leave it out; each setting says which methods it is for".into())
+            }
             Error::RepeatedColumn { name, .. } => Some(
                 Remedy::default()
                     .setting("dedupe")

@@ -45,28 +45,31 @@
 //! Nothing here prints, exits or keeps global state, and the same [`seed`] gives the same bytes.
 
 pub mod error;
+pub mod progress;
 pub mod seed;
+pub mod settings;
 
 pub mod data;
-pub mod learner;
 pub mod prepare;
 
 pub mod catalog;
 
-pub mod base;
-
-pub mod chain;
-
 pub mod distance;
 mod product;
 
+pub mod chain;
 pub mod order;
 
 pub mod loss;
 
 pub mod ensemble;
-pub mod experiment;
+
+pub mod base;
+pub mod method;
 pub mod model;
+
+mod cost;
+pub mod experiment;
 
 #[cfg(feature = "study")]
 pub mod study;
@@ -74,3 +77,12 @@ pub mod study;
 pub mod stats;
 
 pub mod report;
+
+pub use cost::Cost;
+pub use data::Dataset;
+pub use error::{Error, ErrorKind, Result};
+pub use method::Method;
+pub use model::{LabelChain, Model, Prediction};
+pub use progress::{Cancel, Progress};
+pub use seed::Seed;
+pub use settings::Settings;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::fetch::Fetch;
 use crate::memory;
 use crate::messages::{Failure, print, remark};
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(
@@ -89,7 +89,7 @@ impl Datasets {
         };
         std::fs::read_dir(directory)
             .map_err(|source| Error::Io { path: directory.clone(), source })?;
-        let progress = Progress::spinner("reading");
+        let progress = Bar::spinner("reading");
         let found: Vec<Found> = PaperSet::ALL.iter().map(|set| found_in(set, directory)).collect();
         progress.end();
         print(&if self.json { checked_json(&found) } else { checked(&found) })
@@ -112,7 +112,7 @@ impl FetchArgs {
             timeout: Duration::from_secs_f64(self.timeout),
             wait: Duration::from_secs_f64(self.wait),
         };
-        let progress = Progress::spinner("fetching");
+        let progress = Bar::spinner("fetching");
         let fetched = fetch.run(set);
         progress.end();
         let fetched = fetched?;

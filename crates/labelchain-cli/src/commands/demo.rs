@@ -6,13 +6,13 @@ use clap::Args;
 use labelchain::data::LabelNetwork;
 use labelchain::data::split::folds;
 use labelchain::error::Result;
-use labelchain::experiment::{Method, Settings, evaluate as cross_validate};
-use labelchain::model::Model;
-use labelchain::seed::Seed;
+use labelchain::experiment::CrossValidation;
+use labelchain::model::RunOptions;
+use labelchain::{LabelChain, Method, Seed};
 
 use super::{evaluate, explain};
 use crate::messages::{Failure, print};
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain demo")]
@@ -38,12 +38,14 @@ impl Demo {
             .iter()
             .map(|name| name.parse())
             .collect::<Result<_>>()?;
-        let settings = Settings::default();
-        let cut = folds(data.n_rows(), 10, seed)?;
-        let progress = Progress::new("fold", cut.n_folds());
-        let evaluations =
-            cross_validate(&data, &methods, &settings, &cut, seed, &|step| progress.show(step))?;
-        progress.end();
+        let folds = folds(data.n_rows(), 10, seed)?;
+        let bar = Bar::new("fold", folds.n_folds());
+        let show = |progress| bar.show(progress);
+        let options = RunOptions { progress: &show, ..RunOptions::default() };
+        let validation =
+            CrossValidation { options, ..CrossValidation::new(&methods, &folds, seed) };
+        let evaluations = validation.run(&data)?;
+        bar.end();
         let mut page = format!(
             "A generated data set: {} rows, {} features, {} labels that depend on each other.\n\
              Ten-fold cross-validation of four ensembles of 20 naive Bayes chains; mean losses,\n\
@@ -55,12 +57,12 @@ impl Demo {
             data.n_labels()
         );
         page += &evaluate::table(&evaluations);
-        let model = Model::fit(&data, methods[0], &settings, self.seed, &|_| ())?;
-        let row = data.select(&[ROW]);
-        let answers = model.predict(&row)?;
-        let traces: Vec<_> = model.trace(&row)?.into_iter().flatten().collect();
+        let model = LabelChain::new("dynamic-nb")?.seed(self.seed).fit(&data)?;
+        let row = model.align(&data.select(&[ROW]), data.name().as_ref())?;
         let _ = write!(page, "\nOne prediction explained: row {ROW}, by dynamic-nb. ");
-        page += explain::story(&model, &row, &answers, &traces, None)?.trim_start();
+        if let Some(explanation) = row.explain()?.first() {
+            page += explain::story(&model, &row, explanation, None)?.trim_start();
+        }
         Ok(page)
     }
 }

@@ -8,14 +8,15 @@ use labelchain::data::split::{Folds, folds};
 use labelchain::data::stratify::{Balance, equal_shares, stratify};
 use labelchain::data::{Dataset, Table, save};
 use labelchain::error::{Error, Result};
-use labelchain::experiment::{Evaluation, Method, evaluate, evaluate_bags};
+use labelchain::experiment::{CrossValidation, Evaluation};
 use labelchain::loss::{Criterion, Losses};
-use labelchain::seed::Seed;
+use labelchain::model::RunOptions;
+use labelchain::{Method, Seed};
 use serde_json::{Map, Value, json};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, not_over, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, not_over, notes};
 use crate::messages::{Failure, print};
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,9 +27,8 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
 
-    /// Methods to compare: dynamic, ga, ecc, oocc, br or ga-br, each with -nb or -knn; or ga, ecc, br or ga-br
-    /// with -j48 or -svm
     #[arg(
+        help = format!("Methods to compare, with commas between them; each is {}", methods_in_words()),
         short,
         long,
         value_name = "METHODS",
@@ -78,19 +78,23 @@ impl Evaluate {
                 stratify(data.labels(), &equal_shares(self.folds), balance, None, seed)?
             }
         };
-        let progress = Progress::new("fold", self.folds);
-        let settings = self.settings.settings(data, &self.data.reading)?;
-        let (methods, show) = (&self.method[..], |step| progress.show(step));
+        self.settings.start_threads();
+        let bar = Bar::new("fold", self.folds);
+        let show = |progress| bar.show(progress);
+        let max_memory = self.data.reading.max_memory();
+        let validation = CrossValidation {
+            settings: self.settings.settings.values.clone(),
+            options: RunOptions { max_memory, progress: &show, ..RunOptions::default() },
+            ..CrossValidation::new(&self.method, &folds, seed)
+        };
         let evaluations = match (&table, self.bags.reduction()) {
-            (Table::Rows(rows), _) => evaluate(rows, methods, &settings, &folds, seed, &show)?,
-            (Table::Bags(bags), Some(reduction)) => {
-                evaluate_bags(bags, reduction, methods, &settings, &folds, seed, &show)?
-            }
+            (Table::Rows(rows), _) => validation.run(rows)?,
+            (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction)?,
             (Table::Bags(_), None) => {
                 return Err(Error::NotRows { name: data.name().into() }.into());
             }
         };
-        progress.end();
+        bar.end();
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &folds, &evaluations)?;
         }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use labelchain::data::{Dataset, Format, Table, save, write};
 use labelchain::error::{Error, Result};
-use labelchain::learner::Trace;
-use labelchain::model::{Model, Prediction};
-use serde_json::{Value, json};
+use labelchain::model::AlignedRows;
+use labelchain::{Model, Prediction};
+use serde_json::json;
 
 use crate::args::{ModelAndRows, Threads};
 use crate::messages::{Failure, remark};
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain predict yeast.labelchain new.csv -o answers.csv")]
@@ -62,7 +62,7 @@ impl Predict {
         let kind = self.kind()?;
         self.threads.start();
         let model = self.files.model()?;
-        let progress = Progress::spinner("predicting");
+        let progress = Bar::spinner("predicting");
         let written = match kind {
             Kind::Data => self.write_data(&model).map_err(Failure::Library),
             _ => self.write_answers(&model, kind).map(|()| vec![self.out.clone()]),
@@ -119,14 +119,14 @@ impl Predict {
             let mut first = 0;
             for block in self.files.rows(model, n_rows).map_err(io::Error::other)? {
                 let (_, rows) = block.map_err(io::Error::other)?;
-                let answers = model.predict(&rows).map_err(io::Error::other)?;
-                let answered = Answered { model, answers: &answers, first };
+                let prediction = rows.predict().map_err(io::Error::other)?;
+                let answered = Answered { model, prediction: &prediction, first };
                 match kind {
                     Kind::Separated(separator) => answered.separated(out, separator, self.proba)?,
                     _ => answered.lines(out)?,
                 }
                 if let Some(traces) = &mut traces {
-                    answered.traces(&rows, *traces)?;
+                    answered.explanations(&rows, *traces)?;
                 }
                 first += rows.n_rows();
             }
@@ -150,18 +150,18 @@ impl Predict {
         let mut written = vec![];
         for block in self.files.rows(model, usize::MAX)? {
             let (found, rows) = block?;
-            let answers = model.predict(&rows)?;
+            let prediction = rows.predict()?;
             if let Some(path) = &self.explain {
-                let answered = Answered { model, answers: &answers, first: 0 };
-                save(path, |out| answered.traces(&rows, out))?;
+                let answered = Answered { model, prediction: &prediction, first: 0 };
+                save(path, |out| answered.explanations(&rows, out))?;
             }
-            written = write(&Table::Rows(self.labelled(model, &found, answers)?), &self.out)?;
+            written = write(&Table::Rows(self.labelled(model, &found, prediction)?), &self.out)?;
         }
         Ok(written)
     }
 
     /// The inputs as they were, with the answers as labels.
-    fn labelled(&self, model: &Model, data: &Dataset, answers: Prediction) -> Result<Dataset> {
+    fn labelled(&self, model: &Model, data: &Dataset, prediction: Prediction) -> Result<Dataset> {
         let is_label = |name: &String| model.label_names().contains(name);
         if let Some(both) = data.attributes().iter().find(|a| is_label(&a.name)) {
             return Err(Error::CannotWrite {
@@ -173,14 +173,14 @@ impl Predict {
         }
         let names = model.label_names().to_vec();
         let (attributes, features) = (data.attributes().to_vec(), data.features().clone());
-        Dataset::new(data.name(), attributes, features, names, answers.labels)
+        Dataset::new(data.name(), attributes, features, names, prediction.labels)
     }
 }
 
-/// What was said about a block of rows, and the number of the first.
+/// What is predicted for a block of rows, and the number of the first.
 struct Answered<'a> {
     model: &'a Model,
-    answers: &'a Prediction,
+    prediction: &'a Prediction,
     first: usize,
 }
 
@@ -189,7 +189,7 @@ impl Answered<'_> {
     /// before the first row.
     fn separated(&self, out: &mut dyn Write, separator: u8, proba: bool) -> io::Result<()> {
         let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
-        let (names, labels) = (self.model.label_names(), &self.answers.labels);
+        let (names, labels) = (self.model.label_names(), &self.prediction.labels);
         let n_shares = if proba { names.len() } else { 0 };
         if self.first == 0 {
             let shares = names[..n_shares].iter().map(|name| format!("{name}:share"));
@@ -197,28 +197,32 @@ impl Answered<'_> {
         }
         for row in 0..labels.n_rows() {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
-            let votes = votes(self.model, self.answers, row)[..n_shares].iter();
-            csv.write_record(cells.chain(votes.map(f64::to_string))).map_err(as_io)?;
+            let shares = self.prediction.shares(row)[..n_shares].iter();
+            csv.write_record(cells.chain(shares.map(f64::to_string))).map_err(as_io)?;
         }
         csv.flush()
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut rows = 0..self.answers.labels.n_rows();
-        rows.try_for_each(|at| {
-            writeln!(out, "{}", answer(self.model, self.answers, at, self.first + at))
-        })
+        for at in 0..self.prediction.n_rows() {
+            let line = json!({
+                "row": self.first + at,
+                "votes": self.prediction.shares(at),
+                "relevant": self.prediction.relevant(at).collect::<Vec<_>>(),
+            });
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
     }
 
-    /// Traces are many times larger than answers, so only some are held at a time.
-    fn traces(&self, rows: &Dataset, out: &mut dyn Write) -> io::Result<()> {
+    /// Explanations are many times larger than answers, so only some are held at a time.
+    fn explanations(&self, rows: &AlignedRows, out: &mut dyn Write) -> io::Result<()> {
         const SOME: usize = 2048;
         for start in (0..rows.n_rows()).step_by(SOME) {
             let some: Vec<usize> = (start..rows.n_rows().min(start + SOME)).collect();
-            let traces = self.model.trace(&rows.select(&some)).map_err(io::Error::other)?;
-            for (&at, traces) in some.iter().zip(&traces) {
-                let row = self.first + at;
-                writeln!(out, "{}", explained(self.model, self.answers, at, row, traces))?;
+            let explanations = rows.select(&some).explain().map_err(io::Error::other)?;
+            for (&at, explanation) in some.iter().zip(&explanations) {
+                writeln!(out, "{}", explanation.json(self.first + at))?;
             }
         }
         Ok(())
@@ -231,41 +235,4 @@ fn as_io(error: csv::Error) -> io::Error {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),
     }
-}
-
-fn votes<'a>(model: &Model, answers: &'a Prediction, row: usize) -> &'a [f64] {
-    let n = model.label_names().len();
-    &answers.votes[row * n..(row + 1) * n]
-}
-
-/// One row: which labels, and the share of members that say so.
-fn answer(model: &Model, answers: &Prediction, at: usize, row: usize) -> Value {
-    let relevant: Vec<&String> =
-        answers.labels.relevant(at).map(|label| &model.label_names()[label.0]).collect();
-    json!({"row": row, "votes": votes(model, answers, at), "relevant": relevant})
-}
-
-/// The promise of `predict --explain`: an answer and how each member came to its own.
-pub(crate) fn explained(
-    model: &Model,
-    answers: &Prediction,
-    at: usize,
-    row: usize,
-    traces: &[Trace],
-) -> Value {
-    let finite = |support: &f64| support.clamp(-1e308, 1e308);
-    let member = |trace: &Trace| {
-        let order = trace.order.as_ref();
-        json!({
-            "order": order.map(|order| order.iter().map(|label| label.0).collect::<Vec<_>>()),
-            "local_f1": trace.local_f1,
-            "weight": trace.weight,
-            "nearest": trace.lender.map(|lender| lender.row),
-            "decisions": trace.decisions.iter().map(|&said| u8::from(said)).collect::<Vec<_>>(),
-            "support": trace.support.iter().map(finite).collect::<Vec<_>>(),
-        })
-    };
-    let mut value = answer(model, answers, at, row);
-    value["members"] = traces.iter().map(member).collect();
-    value
 }

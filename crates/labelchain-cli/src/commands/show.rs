@@ -3,20 +3,17 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use labelchain::base::{J48, Kernel, Likelihood, Svm, Ties};
-use labelchain::chain::Order;
+use labelchain::Model;
+use labelchain::chain::{Order, TunedSetting};
 use labelchain::data::{Attribute, LabelId};
-use labelchain::distance::Metric;
-use labelchain::ensemble::{BaseModel, Member};
+use labelchain::ensemble::Member;
 use labelchain::error::{Error, Result};
-use labelchain::experiment::{BaseName, StrategyName};
-use labelchain::model::Model;
-use labelchain::order::OrderDistance;
 use labelchain::prepare::{BagTransform, LabelView};
-use serde_json::{Value, json};
+use labelchain::settings::AnySetting;
+use serde_json::{Map, Value, json};
 
 use crate::args::{ModelFile, check_member};
-use crate::bars::cut;
+use crate::bars::{cut, width};
 use crate::memory;
 use crate::messages::{Failure, print};
 
@@ -67,7 +64,7 @@ impl Show {
             });
         };
         check_member(model, self.member)?;
-        let tree = model.tree(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
+        let tree = model.text(self.member, LabelId(at)).ok_or_else(|| Error::Setting {
             name: "--tree",
             value: format!("asked of {}", model.method()),
             accepted: "asked of a model with -j48; others have no trees",
@@ -88,16 +85,21 @@ fn json(model: &Model) -> Value {
         Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
     };
     let view = |view: &LabelView| json!({"rows": view.rows, "features": view.features});
-    let member = |member: &Member<BaseModel>| {
-        json!({
+    let is_searched = model.method().strategy().is_searched;
+    let member = |member: &Member| {
+        let mut value = json!({
             "fitting_rows": member.fitting,
             "validation_rows": member.validation,
             "order": member.order().map(positions),
-            "candidate": is_searched(model).then_some(member.candidate),
-            "orders": member.lent().map(|lent| lent.orders().iter().map(positions).collect::<Vec<_>>()),
-            "assigned": member.lent().map(|lent| lent.assigned()),
+            "candidate": is_searched.then_some(member.candidate),
+            "orders": null,
+            "assigned": null,
             "by_label": member.model().views().iter().map(view).collect::<Vec<_>>(),
-        })
+        });
+        for (key, known) in member.policy().into_iter().flat_map(|policy| policy.json()) {
+            value[key] = known;
+        }
+        value
     };
     json!({
         "format": Model::FORMAT,
@@ -113,96 +115,44 @@ fn json(model: &Model) -> Value {
             "deviation": model.standardizer().deviations(),
         },
         "medoids": model.bags().map(BagTransform::medoids),
-        "decay": model.decay(),
-        "neighbours": model.neighbours(),
-        "machines": model.machines().map(|machines| machines.iter().map(point).collect::<Vec<_>>()),
+        "decay": model.tuned_value("decay"),
+        "neighbours": model.tuned_value("neighbours").map(|it| it as usize),
+        "machines": machines(model),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
-}
-
-fn is_searched(model: &Model) -> bool {
-    matches!(model.method().strategy, StrategyName::Ga | StrategyName::GaBr)
 }
 
 fn positions(order: &Order) -> Vec<usize> {
     order.iter().map(|label| label.0).collect()
 }
 
+/// Every setting that the method uses, under its name with underscores.
 fn settings(model: &Model) -> Value {
-    let settings = model.settings();
-    json!({
-        "members": settings.sampling.n_members,
-        "sample": settings.sampling.sample,
-        "fit_share": settings.sampling.fit_share,
-        "decay": settings.decay.map_or(json!("auto"), |decay| json!(decay)),
-        "neighbours": settings.neighbours.map_or(json!("auto"), |neighbours| json!(neighbours)),
-        "max_imbalance": settings.max_imbalance,
-        "selection": if settings.max_features.is_some() { "cfs" } else { "none" },
-        "max_features": settings.max_features,
-        "likelihood": likelihood(settings.likelihood),
-        "order": settings.order.as_ref().map_or(json!("random"), |order| json!(positions(order))),
-        "confidence": settings.tree.confidence,
-        "min_leaf": settings.tree.min_leaf,
-        "pruned": settings.tree.pruned,
-        "binary_splits": settings.tree.binary_splits,
-        "machine": settings.machine.as_ref().map(point),
-        "orders": settings.n_orders,
-        "lenders": settings.n_lenders,
-        "candidates": settings.genetic.n_candidates,
-        "population": settings.genetic.search.population,
-        "generations": settings.genetic.search.generations,
-        "crossover": settings.genetic.search.crossover,
-        "mutation": settings.genetic.search.mutation,
-        "diversity": settings.genetic.diversity.map(OrderDistance::key),
-        "metric": metric(settings.metric),
-        "ties": ties(settings.ties),
-    })
-}
-
-fn point(machine: &Svm) -> Value {
-    let (kernel, gamma) = match machine.kernel {
-        Kernel::Linear => ("linear", None),
-        Kernel::Rbf { gamma } => ("rbf", gamma),
+    let value = |setting: &'static dyn AnySetting| {
+        (setting.name().replace('-', "_"), model.settings().json(setting))
     };
-    json!({"kernel": kernel, "cost": machine.cost, "gamma": gamma})
+    let mut settings: Map<String, Value> = model.method().settings().map(value).collect();
+    // Scripts know it by this name.
+    let selection =
+        settings.get("select").cloned().map(|it| if it.is_null() { json!("none") } else { it });
+    settings.extend(selection.map(|selection| ("selection".to_string(), selection)));
+    Value::Object(settings)
 }
 
-fn metric(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Euclidean => "euclidean",
-        Metric::Weka => "weka",
-    }
+/// Kernel, C and γ of each label, where there are such.
+fn machines(model: &Model) -> Option<Vec<Value>> {
+    let values = |name: &str| {
+        let tuned = model.tuned().iter().find(|tuned| tuned.setting == name);
+        tuned.map(|tuned| tuned.values.clone())
+    };
+    let kernel = settings(model)["kernel"].clone();
+    let pairs = values("cost")?.into_iter().zip(values("gamma")?);
+    let point = |(cost, gamma)| json!({"kernel": kernel, "cost": cost, "gamma": gamma});
+    Some(pairs.map(point).collect())
 }
 
-fn ties(ties: Ties) -> &'static str {
-    match ties {
-        Ties::LowerRow => "lower-row",
-        Ties::Weka => "weka",
-    }
-}
-
-fn likelihood(likelihood: Likelihood) -> &'static str {
-    match likelihood {
-        Likelihood::Auto => "auto",
-        Likelihood::Gaussian => "gaussian",
-        Likelihood::Weka => "weka",
-        Likelihood::Discretized => "discretized",
-        Likelihood::Kernel => "kernel",
-    }
-}
-
-fn machine(machine: &Svm) -> String {
-    let cost = machine.cost;
-    match machine.kernel {
-        Kernel::Linear => format!("linear kernel, C {cost}"),
-        Kernel::Rbf { gamma: Some(gamma) } => format!("RBF kernel, C {cost}, γ {gamma}"),
-        Kernel::Rbf { gamma: None } => format!("RBF kernel, C {cost}, γ 1 / inputs"),
-    }
-}
-
-/// A page for people: the settings, then a line for each member.
+/// A page for people: what it was trained on, the settings, then a line for each member.
 fn text(model: &Model) -> String {
-    let settings = model.settings();
     let mut page = format!(
         "{}, seed {}, by labelchain {} (model format {})\n\n",
         model.method(),
@@ -210,75 +160,24 @@ fn text(model: &Model) -> String {
         model.version(),
         Model::FORMAT
     );
-    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".into());
     let n_nominal = model.attributes().iter().filter(|a| a.values().is_some()).count();
-    let mut lines = vec![
+    let about = [
+        ("strategy", model.method().strategy().about.to_string()),
+        ("base", model.method().base().about.to_string()),
         ("trained on", format!("{} rows", model.n_rows())),
-        ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
         ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
+        ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
         ("labels", named(model, 0..model.label_names().len())),
-        ("members", settings.sampling.n_members.to_string()),
-        ("rows of a member", format!("{} of all", settings.sampling.sample)),
-        ("of these, to fit on", settings.sampling.fit_share.to_string()),
-        (
-            "decay (β)",
-            match (model.decay(), settings.decay) {
-                (None, _) => "none: orders are not chosen by local F1".into(),
-                (Some(decay), Some(_)) => format!("{decay}, as set"),
-                (Some(decay), None) => format!("{decay}, tuned"),
-            },
-        ),
-        (
-            "neighbours (R)",
-            match (model.neighbours(), settings.neighbours) {
-                (None, _) => "none: no row votes on another".into(),
-                (Some(neighbours), Some(_)) => format!("{neighbours}, as set"),
-                (Some(neighbours), None) => format!("{neighbours}, tuned"),
-            },
-        ),
-        ("largest imbalance", or_none(settings.max_imbalance.map(|most| most.to_string()))),
-        (
-            "feature selection",
-            or_none(settings.max_features.map(|most| format!("CFS, at most {most}"))),
-        ),
-        (
-            "members kept",
-            match is_searched(model) {
-                false => "all".into(),
-                true => format!(
-                    "{} of {}, by a genetic search of {} generations",
-                    model.members().len(),
-                    settings.genetic.n_candidates(model.members().len()).unwrap_or_default(),
-                    settings.genetic.search.generations
-                ),
-            },
-        ),
     ];
-    match model.method().base {
-        BaseName::Nb => lines.push(("likelihood", likelihood(settings.likelihood).into())),
-        BaseName::Knn => {
-            lines.push(("distance", metric(settings.metric).into()));
-            lines.push(("rows equally far", ties(settings.ties).into()));
-        }
-        BaseName::J48 => {
-            let J48 { confidence, min_leaf, pruned, .. } = settings.tree;
-            let pruning = if pruned { format!("confidence {confidence}") } else { "none".into() };
-            lines.push(("pruning", pruning));
-            lines.push(("rows of a leaf", format!("at least {min_leaf}")));
-        }
-        BaseName::Svm => match &settings.machine {
-            Some(given) => lines.push(("machine", format!("{}, as set", machine(given)))),
-            None => {
-                let found = model.machines().into_iter().flatten().map(machine);
-                let by_label = model.label_names().iter().map(String::as_str).zip(found);
-                lines.push(("machine", "of each label, C and γ searched on a grid:".into()));
-                lines.extend(by_label);
-            }
-        },
+    for (what, value) in about {
+        let _ = writeln!(page, "  {what:<14}  {value}");
     }
-    for (what, value) in lines {
-        let _ = writeln!(page, "  {what:<20} {value}");
+    page.push_str("\n  Settings\n");
+    for setting in model.method().settings() {
+        let (name, value) = (setting.name(), value(model, setting));
+        let _ = writeln!(page, "  {name:<14}  {value:<12}  {}", setting.help());
     }
+    page += &by_label(model);
     let _ = writeln!(
         page,
         "\n  {:>6}  {:>7} {:>8}  {:>16}  {:>16}  order",
@@ -291,12 +190,9 @@ fn text(model: &Model) -> String {
     );
     for (at, member) in model.members().iter().enumerate() {
         let views = member.model().views();
-        let order = match (member.order(), member.lent(), model.decay()) {
-            (Some(order), ..) => named(model, order.iter().map(|label| label.0)),
-            (_, Some(lent), _) => {
-                format!("one of {}, lent by the nearest validation row", lent.orders().len())
-            }
-            (.., Some(_)) => "by local F1, for each row".into(),
+        let order = match (member.order(), member.policy()) {
+            (Some(order), _) => named(model, order.iter().map(|label| label.0)),
+            (_, Some(policy)) => policy.summary(),
             _ => "none: labels are decided independently".into(),
         };
         let _ = writeln!(
@@ -312,15 +208,50 @@ fn text(model: &Model) -> String {
     page
 }
 
+/// The value of a setting, and what it came to where it was left to the data.
+fn value(model: &Model, setting: &dyn AnySetting) -> String {
+    let text = model.settings().text(setting);
+    let tuned = model.tuned().iter().find(|tuned| tuned.setting == setting.name());
+    match tuned.map(|tuned| &tuned.values[..]) {
+        Some([Some(value)]) if text == "auto" => format!("auto: {value}"),
+        _ => text,
+    }
+}
+
+/// The values of settings that were chosen for each label.
+fn by_label(model: &Model) -> String {
+    let is_chosen = |tuned: &&TunedSetting| {
+        let setting = model.method().settings().find(|it| it.name() == tuned.setting);
+        let is_auto = setting.is_some_and(|it| model.settings().text(it) == "auto");
+        is_auto
+            && tuned.values.len() == model.label_names().len()
+            && tuned.values.iter().any(Option::is_some)
+    };
+    let chosen: Vec<&TunedSetting> = model.tuned().iter().filter(is_chosen).collect();
+    if chosen.is_empty() || model.label_names().len() < 2 {
+        return String::new();
+    }
+    let names = model.label_names();
+    let wide = width(names, 5, 32);
+    let mut page = String::from("\n  Chosen for each label\n");
+    for (at, name) in names.iter().enumerate() {
+        let _ = write!(page, "  {:<wide$}", cut(name, wide));
+        for tuned in &chosen {
+            let value = tuned.values[at].map_or("1 / inputs".into(), |value| value.to_string());
+            let _ = write!(page, "  {} {value:<10}", tuned.setting);
+        }
+        page.truncate(page.trim_end().len());
+        page.push('\n');
+    }
+    page
+}
+
 /// Labels by name, as far as there is room.
 fn named(model: &Model, labels: impl Iterator<Item = usize>) -> String {
     let names = model.label_names();
     let all: Vec<&str> = labels.filter_map(|at| names.get(at)).map(String::as_str).collect();
     let text = all.join(", ");
-    match text.chars().count() <= 60 {
-        true => text,
-        false => format!("{} ({})", cut(&text, 50), all.len()),
-    }
+    if text.chars().count() <= 60 { text } else { format!("{} ({})", cut(&text, 50), all.len()) }
 }
 
 /// Least, middle and greatest.

@@ -10,7 +10,6 @@ use clap::{Args, Subcommand};
 use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
-use labelchain::experiment::StrategyName;
 use labelchain::study::{
     self, Only, Protocol, RunOptions, SetSource, Shard, State, Status, Summary,
 };
@@ -20,7 +19,7 @@ use super::compare::ComparisonArgs;
 use crate::args::not_over;
 use crate::memory;
 use crate::messages::{Failure, print, remark};
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -152,11 +151,11 @@ impl Run {
         let results = self.files.results();
         let mut bar = None;
         let mut progress = |at: &study::Progress| {
-            let bar = bar.get_or_insert_with(|| Progress::uneven("cell", at.n_cells));
+            let bar = bar.get_or_insert_with(|| Bar::uneven("cell", at.n_cells));
             bar.say(at.n_done + at.n_failed, left(at));
         };
         let summary = study::run(&protocol, &results, &options, &mut progress, &INTERRUPTED);
-        bar.iter().for_each(Progress::end);
+        bar.iter().for_each(Bar::end);
         let summary = summary?;
         if !summary.missing.is_empty() {
             let missing = summary.missing.join(", ");
@@ -447,11 +446,7 @@ fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
         "The methods cost {time} of processors{}; what they share, done once, is counted for each.",
         memory.unwrap_or_default()
     ));
-    // They are described elsewhere, and not in full.
-    let is_reconstruction = |strategy: StrategyName| {
-        matches!(strategy, StrategyName::Oocc | StrategyName::Ga | StrategyName::GaBr)
-    };
-    let methods = protocol.methods.iter().filter(|spec| is_reconstruction(spec.method.strategy));
+    let methods = protocol.methods.iter().filter(|spec| spec.method.strategy().is_reconstruction);
     let sets = protocol.sets.iter().filter(|spec| match &spec.source {
         SetSource::Paper { set, .. } => set.is_reconstruction(),
         SetSource::File { .. } => false,

@@ -1,93 +1,92 @@
-//! Base models: a chain that has not been told its order.
-//!
-//! A fitted model turns a row into *evidence*: a score for every label from the inputs alone,
-//! computed once. What a decision about one label says of the others is kept apart, and is added
-//! when the decision is made. Naive Bayes multiplies one factor per attribute and a label not yet
-//! decided is a missing attribute, without a factor; so a walk in any order equals a chain trained
-//! in that order on the same rows (methods 1.3). Rankings neighbours add one square per attribute,
-//! and the same holds (methods 2). So no order is needed, or can be named, here.
+//! The base learners: what a chain asks about each label. One folder each, and one row in [`BASES`].
 
-mod binary;
 pub mod j48;
 mod knn;
 mod naive_bayes;
 mod svm;
 
-pub use binary::{BinaryLearner, BinaryModel};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use svm::{BinarySvm, Grid, Kernel, Svm, SvmChain, TrainingRows, Tuned};
 
-use crate::data::LabelId;
-use crate::distance::Needs;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::chain::{
+    AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
+};
+use crate::ensemble::Sampling;
 use crate::error::Result;
-use crate::learner::Block;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
+use crate::settings::{AnySetting, Settings};
 
-/// Settings that can be fitted.
-pub trait ChainLearner: Sync {
-    /// What fitting makes.
-    type Model: ChainModel;
+/// All base learners.
+pub static BASES: [&Base; 4] = [&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE];
 
-    /// Learns from the named rows of the training set.
-    fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<Self::Model>;
+/// What can be trained: a row of [`BASES`].
+pub struct Base {
+    /// Its name, the second half of a method's.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// Whether its models can be walked in any order, and how they are made.
+    pub kind: BaseKind,
+    /// What it reads of the settings, beside what every ensemble does.
+    pub settings: &'static [&'static dyn AnySetting],
 }
 
-/// A fitted model without an order.
-pub trait ChainModel: Send + Sync {
-    /// What the inputs of a block say about every label.
-    type Scores: Send + Sync;
-    /// What is known about one row so far.
-    type Evidence<'m>: Evidence
-    where
-        Self: 'm;
-
-    /// How many labels.
-    fn n_labels(&self) -> usize;
-
-    /// What scoring asks a block for.
-    fn needs(&self) -> Needs {
-        Needs::Nothing
-    }
-
-    /// Scores every label of every row, once.
-    fn score(&self, block: &Block) -> Self::Scores;
-
-    /// Starts a walk over one row.
-    fn evidence<'m>(&'m self, scores: &'m Self::Scores, row: usize) -> Self::Evidence<'m>;
+/// Whether models must be trained for an order, and how they are made.
+pub enum BaseKind {
+    /// Models that can be walked in any order.
+    AnyOrder {
+        /// Reads the settings and tunes those that are left to the data.
+        learner: fn(&BaseTask) -> Result<Box<dyn AnyOrderLearner>>,
+        /// Reads back what [`AnyOrderModel::encode`] wrote; none if it is damaged.
+        decode: fn(&[u8]) -> Option<Arc<dyn AnyOrderModel>>,
+    },
+    /// Models that are trained for one order each.
+    FixedOrder {
+        /// Reads the settings and tunes those that are left to the data.
+        learner: fn(&BaseTask) -> Result<Box<dyn FixedOrderLearner>>,
+        /// Reads back what [`FixedOrderModel::encode`] wrote; none if it is damaged.
+        decode: fn(&[u8]) -> Option<Arc<dyn FixedOrderModel>>,
+    },
 }
 
-impl<M: ChainModel> ChainModel for std::sync::Arc<M> {
-    type Scores = M::Scores;
-    type Evidence<'m>
-        = M::Evidence<'m>
-    where
-        Self: 'm;
+/// From what a learner is made.
+pub struct BaseTask<'a> {
+    /// The settings that the base lists, and those of every ensemble.
+    pub settings: &'a Settings,
+    /// How members are drawn, for settings that are tuned by their votes.
+    pub sampling: Sampling,
+    /// The training set.
+    pub train: &'a Prepared,
+    /// What everything is drawn by.
+    pub seed: Seed,
+}
 
-    fn n_labels(&self) -> usize {
-        (**self).n_labels()
-    }
-
-    fn needs(&self) -> Needs {
-        (**self).needs()
-    }
-
-    fn score(&self, block: &Block) -> M::Scores {
-        (**self).score(block)
-    }
-
-    fn evidence<'m>(&'m self, scores: &'m M::Scores, row: usize) -> M::Evidence<'m> {
-        (**self).evidence(scores, row)
+impl Base {
+    /// Whether a model can be walked in any order, without being trained again.
+    pub fn is_free_of_order(&self) -> bool {
+        matches!(self.kind, BaseKind::AnyOrder { .. })
     }
 }
 
-/// What is known about one row: cheap to copy, moved by each decision.
-pub trait Evidence: Clone {
-    /// log P(relevant) - log P(irrelevant) of a label not yet decided.
-    fn support(&self, label: LabelId) -> f64;
+/// Reads back a model that can be walked in any order; whoever calls it asks whether the model
+/// [fits](crate::chain::BaseModel::fits).
+pub fn decode_any_order<M: ChainModel + DeserializeOwned>(
+    bytes: &[u8],
+) -> Option<Arc<dyn AnyOrderModel>> {
+    Some(Arc::new(postcard::from_bytes::<M>(bytes).ok()?))
+}
 
-    /// Conditions every open label on the decision just made.
-    fn observe(&mut self, label: LabelId, relevant: bool);
+/// Reads back a model that was trained for one order; whoever calls it asks whether the model
+/// [fits](crate::chain::BaseModel::fits).
+pub fn decode_fixed_order<M: OrderedModel + serde::Serialize + DeserializeOwned>(
+    bytes: &[u8],
+) -> Option<Arc<dyn FixedOrderModel>> {
+    Some(Arc::new(postcard::from_bytes::<M>(bytes).ok()?))
 }

@@ -1,37 +1,157 @@
-//! The textbook chain: one binary model per label, trained for one order.
+//! Models that were trained for one order, and the textbook chain: one binary model per label.
 //!
-//! The baseline of every re-orderable model, and its judge: walking a trained model in an order
-//! must equal training this for it. It is a model like the others, except that only one walk makes
-//! sense: in the order it was trained for, or, trained for none, without telling it anything.
+//! The textbook chain is the baseline of every model without an order, and its judge: walking such
+//! a model in an order must equal training this chain for it.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Order;
-use crate::base::{BinaryLearner, BinaryModel, ChainModel, Evidence};
+use super::walk::walk;
+use super::{
+    BaseModel, Block, Collector, Decisions, Dimensions, Evidence, InputNames, Order, Route, Score,
+    Scoring, TunedSetting,
+};
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
-use crate::learner::Block;
 use crate::prepare::{LabelView, Prepared, views};
+use crate::seed::Seed;
+
+/// A model trained for one order, or to decide labels independently. No other walk makes sense.
+pub trait OrderedModel: Scoring {
+    /// The order it was trained for; none where labels are decided independently.
+    fn order(&self) -> Option<&Order>;
+
+    /// What is decided about each row of a block, in the model's own order.
+    fn decide_block(&self, block: &Block) -> LabelMatrix {
+        let mut decisions = Decisions::new(block.n_rows(), self.n_labels());
+        let route = self.order().map_or(Route::Independent, Route::Fixed);
+        walk(self, block, &mut [(route, &mut decisions)]);
+        decisions.0
+    }
+}
+
+/// Settings that can be fitted to a model bound to an order.
+pub trait FixedOrderLearner: Send + Sync {
+    /// Learns from the named rows of the training set, for an order, or to decide labels
+    /// independently where there is none.
+    fn train(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        order: Option<&Order>,
+        seed: Seed,
+    ) -> Result<Arc<dyn FixedOrderModel>>;
+
+    /// The values of settings that were left to the data.
+    fn tuned_settings(&self) -> Vec<TunedSetting> {
+        Vec::new()
+    }
+}
+
+/// An [`OrderedModel`] as an object, which labels a block of rows at a time, in its own order.
+pub trait FixedOrderModel: BaseModel {
+    /// The order it was trained for; none where labels are decided independently.
+    fn own_order(&self) -> Option<&Order>;
+
+    /// Walks every row of a block in the model's own order.
+    fn walk(&self, block: &Block, collector: &mut dyn Collector);
+
+    /// What is decided about each row of a block, in the model's own order.
+    fn decisions(&self, block: &Block) -> LabelMatrix {
+        let mut decisions = Decisions::new(block.n_rows(), self.n_labels());
+        self.walk(block, &mut decisions);
+        decisions.0
+    }
+
+    /// What the inputs alone say of each label: the first decision of a walk is made by it, later
+    /// ones by what the earlier ones added.
+    fn walk_independently(&self, block: &Block, collector: &mut dyn Collector);
+
+    /// The model as bytes, for a model file.
+    fn encode(&self) -> postcard::Result<Vec<u8>>;
+}
+
+impl<M: OrderedModel + Serialize> FixedOrderModel for M {
+    fn own_order(&self) -> Option<&Order> {
+        self.order()
+    }
+
+    fn walk(&self, block: &Block, collector: &mut dyn Collector) {
+        let route = self.order().map_or(Route::Independent, Route::Fixed);
+        walk(self, block, &mut [(route, collector)]);
+    }
+
+    fn walk_independently(&self, block: &Block, collector: &mut dyn Collector) {
+        walk(self, block, &mut [(Route::Independent, collector)]);
+    }
+
+    fn encode(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
+    }
+}
+
+/// Settings that can be fitted to one label.
+pub trait BinaryLearner: Sync {
+    /// What fitting makes.
+    type Model: BinaryModel;
+
+    /// Learns the only label of `train` from all of its rows and inputs, which are standardized.
+    fn fit_binary(&self, train: &Dataset) -> Result<Self::Model>;
+}
+
+/// A fitted model of one label.
+pub trait BinaryModel: Send + Sync + 'static {
+    /// How strongly the model speaks for the label of a row whose cells are asked for by column.
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score;
+
+    /// The same for each row of the block.
+    fn supports(&self, block: &Block) -> Vec<Score> {
+        let support = |&row: &usize| self.support(&|column| block.features.get(row, column));
+        block.rows.iter().map(support).collect()
+    }
+
+    /// Whether the parts agree with each other and with so many inputs, as they do unless they come
+    /// from a file.
+    fn fits(&self, n_inputs: usize) -> bool;
+
+    /// What it looks like as text, where people can read it; `value` turns a value of an input into
+    /// the units of the training file.
+    fn text(&self, _inputs: &[Attribute], _value: &dyn Fn(usize, f64) -> f64) -> Option<String> {
+        None
+    }
+}
+
+/// A row as a table, for models that would rather see all of it.
+pub(crate) fn table_of_one_row(n_features: usize, cell: &dyn Fn(usize) -> f64) -> Matrix {
+    let mut row = Dense::new(n_features);
+    row.push_row(&(0..n_features).map(cell).collect::<Vec<f64>>());
+    Matrix::Dense(row)
+}
+
+/// What a model of a single label says of each row.
+pub(crate) fn scores_of_only_label<M: Scoring>(model: &M, block: &Block) -> Vec<Score> {
+    let scores = model.score(block);
+    let support = |row| model.evidence(&scores, row).support(LabelId(0));
+    (0..block.n_rows()).map(support).collect()
+}
 
 /// A binary model for each label, which sees the inputs of its view and the labels before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixedOrderChain<M> {
     #[serde(with = "views")]
     views: Vec<LabelView>,
+    order: Option<Order>,
     /// By label.
-    links: Vec<Link<M>>,
+    models: Vec<M>,
+    /// For each label, how many labels of the order come before it; all of them are its inputs.
+    n_before: Vec<usize>,
     /// What a cell means that a sparse row leaves out.
     zero: Vec<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Link<M> {
-    before: Vec<LabelId>,
-    model: M,
-}
-
 impl<M: BinaryModel> FixedOrderChain<M> {
-    /// Trains every link: on the rows of its label's view, on the view's inputs, and on the true
+    /// Trains every model: on the rows of its label's view, on the view's inputs, and on the true
     /// labels of earlier positions as two-valued inputs; without an order, on the inputs alone.
     pub fn fit(
         learner: &impl BinaryLearner<Model = M>,
@@ -39,60 +159,41 @@ impl<M: BinaryModel> FixedOrderChain<M> {
         views: Vec<LabelView>,
         order: Option<&Order>,
     ) -> Result<FixedOrderChain<M>> {
-        let mut before = vec![Vec::new(); views.len()];
-        let mut decided = Vec::new();
-        for label in order.into_iter().flat_map(Order::iter) {
-            before[label.0].clone_from(&decided);
-            decided.push(label);
-        }
-        let link = |(label, before): (usize, Vec<LabelId>)| {
-            let data = extended(train, LabelId(label), &views[label], &before)?;
-            Ok(Link { model: learner.fit_binary(&data)?, before })
+        let labels: Vec<LabelId> = order.into_iter().flat_map(Order::iter).collect();
+        let n_before = n_before(order, views.len());
+        let model = |(label, &n_before): (usize, &usize)| {
+            train.cancel().check()?;
+            let before = &labels[..n_before];
+            learner.fit_binary(&with_labels(train, LabelId(label), &views[label], before)?)
         };
-        let links = before.into_iter().enumerate().map(link).collect::<Result<_>>()?;
-        Ok(FixedOrderChain { views, links, zero: train.zero().to_vec() })
+        let models = n_before.iter().enumerate().map(model).collect::<Result<_>>()?;
+        Ok(FixedOrderChain {
+            views,
+            order: order.cloned(),
+            models,
+            n_before,
+            zero: train.zero().to_vec(),
+        })
     }
 
-    /// The rows and features each label learned from.
-    pub fn views(&self) -> &[LabelView] {
-        &self.views
-    }
-
-    /// What was trained for a label, its inputs in the order of [`FixedOrderChain::inputs`].
+    /// What was trained for a label.
     pub fn model(&self, label: LabelId) -> &M {
-        &self.links[label.0].model
+        &self.models[label.0]
     }
 
-    /// What a label looks at: inputs as they are, then labels that were decided before it.
-    pub fn inputs(
-        &self,
-        label: LabelId,
-        attributes: &[Attribute],
-        labels: &[String],
-    ) -> Vec<Attribute> {
-        let inputs = self.views[label.0].features.iter().map(|&column| attributes[column].clone());
-        inputs
-            .chain(self.links[label.0].before.iter().map(|label| as_input(&labels[label.0])))
-            .collect()
+    /// The labels that a label takes as inputs.
+    fn before(&self, label: LabelId) -> impl Iterator<Item = LabelId> {
+        self.order.iter().flat_map(Order::iter).take(self.n_before[label.0])
     }
+}
 
-    /// Whether the parts fit together, given what fits a model of so many inputs, as they do unless
-    /// they come from a file.
-    pub(crate) fn is_sound(
-        &self,
-        n_labels: usize,
-        n_features: usize,
-        model: impl Fn(&M, usize) -> bool,
-    ) -> bool {
-        self.links.len() == n_labels
-            && self.zero.len() == n_features
-            && self.views.len() == n_labels
-            && self.views.iter().zip(&self.links).all(|(view, link)| {
-                view.features.iter().all(|&column| column < n_features)
-                    && link.before.iter().all(|label| label.0 < n_labels)
-                    && model(&link.model, view.features.len() + link.before.len())
-            })
+/// For each label, how many labels come before it.
+fn n_before(order: Option<&Order>, n_labels: usize) -> Vec<usize> {
+    let mut n_before = vec![0; n_labels];
+    for (position, label) in order.into_iter().flat_map(Order::iter).enumerate() {
+        n_before[label.0] = position;
     }
+    n_before
 }
 
 /// A decided label as an input.
@@ -100,8 +201,9 @@ fn as_input(name: &str) -> Attribute {
     Attribute::nominal(name, ["0", "1"])
 }
 
-/// What a link learns from: the inputs of the view, dense, and the labels before as further inputs.
-fn extended(
+/// What a label learns from: the inputs of the view, dense, and the labels before it as further
+/// inputs.
+fn with_labels(
     train: &Prepared,
     label: LabelId,
     view: &LabelView,
@@ -128,20 +230,52 @@ fn extended(
         target.set(at, LabelId(0), data.labels().get(row, label));
     }
     let name = data.label_names()[label.0].clone();
-    Dataset::new("link", attributes, Matrix::Dense(table), vec![name], target)
+    Dataset::new("label", attributes, Matrix::Dense(table), vec![name], target)
 }
 
-impl<M: BinaryModel> ChainModel for FixedOrderChain<M> {
+impl<M: BinaryModel> BaseModel for FixedOrderChain<M> {
+    fn n_labels(&self) -> usize {
+        self.models.len()
+    }
+
+    fn views(&self) -> &[LabelView] {
+        &self.views
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Dimensions { n_labels, n_features, .. } = *dimensions;
+        [self.models.len(), self.views.len()] == [n_labels; 2]
+            && self.zero.len() == n_features
+            && self.order.as_ref().is_none_or(|order| order.len() == n_labels)
+            && self.n_before == n_before(self.order.as_ref(), n_labels)
+            && self.views.iter().zip(&self.n_before).zip(&self.models).all(
+                |((view, n_before), model)| {
+                    view.features.iter().all(|&column| column < n_features)
+                        && model.fits(view.features.len() + n_before)
+                },
+            )
+    }
+
+    fn text(&self, label: LabelId, names: &InputNames) -> Option<String> {
+        let features = &self.views[label.0].features;
+        let inputs = features.iter().map(|&column| names.attributes[column].clone());
+        let labels = self.before(label).map(|label| as_input(&names.label_names[label.0]));
+        let inputs: Vec<Attribute> = inputs.chain(labels).collect();
+        let value = |input: usize, value: f64| match features.get(input) {
+            Some(&column) => names.standardizer.in_file(column, value),
+            None => value,
+        };
+        self.models[label.0].text(&inputs, &value)
+    }
+}
+
+impl<M: BinaryModel> Scoring for FixedOrderChain<M> {
     /// The rows of the block, dense, all inputs.
     type Scores = Dense;
     type Evidence<'m>
-        = Known<'m, M>
+        = InputsAndDecisions<'m, M>
     where
         M: 'm;
-
-    fn n_labels(&self) -> usize {
-        self.links.len()
-    }
 
     fn score(&self, block: &Block) -> Dense {
         let mut rows = Dense::new(self.zero.len());
@@ -153,32 +287,43 @@ impl<M: BinaryModel> ChainModel for FixedOrderChain<M> {
         rows
     }
 
-    fn evidence<'m>(&'m self, rows: &'m Dense, row: usize) -> Known<'m, M> {
-        Known { chain: self, inputs: rows.row(row), decided: vec![f64::NAN; self.links.len()] }
+    fn evidence<'m>(&'m self, rows: &'m Dense, row: usize) -> InputsAndDecisions<'m, M> {
+        let decided = vec![f64::NAN; self.models.len()];
+        InputsAndDecisions { chain: self, inputs: rows.row(row), decided }
+    }
+}
+
+impl<M: BinaryModel> OrderedModel for FixedOrderChain<M> {
+    fn order(&self) -> Option<&Order> {
+        self.order.as_ref()
     }
 }
 
 /// The inputs of a row, and what was decided about it.
-pub struct Known<'m, M> {
+pub struct InputsAndDecisions<'m, M> {
     chain: &'m FixedOrderChain<M>,
     inputs: &'m [f64],
-    /// By label; missing where nothing was decided.
+    /// By label: 0 or 1, or missing where nothing was decided.
     decided: Vec<f64>,
 }
 
-impl<M> Clone for Known<'_, M> {
+impl<M> Clone for InputsAndDecisions<'_, M> {
     fn clone(&self) -> Self {
-        Known { chain: self.chain, inputs: self.inputs, decided: self.decided.clone() }
+        let decided = self.decided.clone();
+        InputsAndDecisions { chain: self.chain, inputs: self.inputs, decided }
     }
 }
 
-impl<M: BinaryModel> Evidence for Known<'_, M> {
-    fn support(&self, label: LabelId) -> f64 {
+impl<M: BinaryModel> Evidence for InputsAndDecisions<'_, M> {
+    fn support(&self, label: LabelId) -> Score {
         let features = &self.chain.views[label.0].features;
-        let Link { before, model } = &self.chain.links[label.0];
-        model.support(&|column| match features.get(column) {
+        self.chain.models[label.0].support(&|column| match features.get(column) {
             Some(&input) => self.inputs[input],
-            None => self.decided[before[column - features.len()].0],
+            None => {
+                let order = self.chain.order.as_ref();
+                let label = order.and_then(|order| order.at(column - features.len()));
+                label.map_or(f64::NAN, |label| self.decided[label.0])
+            }
         })
     }
 

@@ -95,6 +95,11 @@ impl Order {
         self.0.iter().copied()
     }
 
+    /// The label at a position, the first being 0.
+    pub fn at(&self, position: usize) -> Option<LabelId> {
+        self.0.get(position).copied()
+    }
+
     /// How many labels.
     pub fn len(&self) -> usize {
         self.0.len()

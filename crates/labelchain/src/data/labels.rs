@@ -64,6 +64,12 @@ impl LabelMatrix {
         *word = *word & !(1 << (label.0 % 64)) | (u64::from(relevant) << (label.0 % 64));
     }
 
+    /// Writes down the labels of a row as bits, laid out as [`LabelMatrix::row`] has them.
+    pub(crate) fn write_row(&mut self, row: usize, bits: &[u64]) {
+        let words = self.words_per_row;
+        self.words[row * words..(row + 1) * words].copy_from_slice(bits);
+    }
+
     /// A row's bits: label l is bit l mod 64 of word l / 64, and the bits beyond the last label
     /// are 0.
     pub fn row(&self, row: usize) -> &[u64] {

@@ -5,9 +5,12 @@
 //! expected squared difference of two independent standardized values (methods 2).
 
 mod column_blocks;
+mod memberships;
 mod ranking;
 
 pub use column_blocks::{ColumnBlocks, Metric};
+pub(crate) use memberships::LANES;
+pub use memberships::Memberships;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;

@@ -7,8 +7,6 @@
 //! fronts, of the last that has room those which stand alone, so that the front stays wide
 //! (methods 5.1, a reconstruction).
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::seed::{Rng, Seed};
 
@@ -26,7 +24,7 @@ pub type Losses = [f64; 2];
 /// | `generations` | 100 | any |
 /// | `crossover` | 0.9 | 0 to 1 |
 /// | `mutation` | one member of each subset, on average | 0 to 1 for each member |
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneticSearch {
     /// Subsets alive at a time.
     pub population: usize,

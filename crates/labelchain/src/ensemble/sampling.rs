@@ -1,24 +1,40 @@
 //! Which rows each candidate is fitted and validated on.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
 use crate::data::split::{Holdout, check_share, holdout, subsample};
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
+use crate::settings::{AnySetting, Setting, Settings, UpTo, Whole};
+
+/// K.
+pub static MEMBERS: Setting<usize> = Setting {
+    name: "members",
+    accepts: &Whole(1..=100_000),
+    default: 20,
+    help: "K: members of the ensemble",
+};
+
+/// Share of the training rows of a member.
+pub static SAMPLE: Setting<f64> = Setting {
+    name: "sample",
+    accepts: &UpTo(1.0),
+    default: 0.66,
+    help: "Share of the training rows that each member draws",
+};
+
+/// t.
+pub static FIT_SHARE: Setting<f64> = Setting {
+    name: "fit-share",
+    accepts: &UpTo(1.0),
+    default: 0.6,
+    help: "Share of a member's rows to fit on; the rest validates",
+};
 
 /// How an ensemble is drawn.
-///
-/// | field | default | range | symbol |
-/// |---|---|---|---|
-/// | `n_members` | 20 | at least 1 | K |
-/// | `sample` | 0.66 | (0, 1] | share of the training rows of a member |
-/// | `fit_share` | 0.6 | (0, 1] | t: share of those to fit on; the rest validates |
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
     /// K.
     pub n_members: usize,
@@ -30,18 +46,18 @@ pub struct Sampling {
 
 impl Default for Sampling {
     fn default() -> Sampling {
-        Sampling { n_members: 20, sample: 0.66, fit_share: 0.6 }
+        Sampling::of(&Settings::default())
     }
 }
 
-/// A trained model, the rows it saw, and an order for whoever wants it to be walked in one. Its
-/// draws are named by the candidate and not by the strategy, so strategies can share it.
+/// A trained model, the rows it saw, and an order for strategies that walk it in one. Its draws are
+/// named by the candidate and not by the strategy, so strategies can share it.
 #[derive(Clone, Debug)]
 pub struct Candidate<M> {
     /// Its place among the candidates.
     pub at: usize,
     /// What was trained.
-    pub model: Arc<M>,
+    pub model: M,
     /// An order drawn at random.
     pub order: Order,
     /// Rows it was fitted on, ascending.
@@ -51,6 +67,18 @@ pub struct Candidate<M> {
 }
 
 impl Sampling {
+    /// What it reads.
+    pub const SETTINGS: &'static [&'static dyn AnySetting] = &[&MEMBERS, &SAMPLE, &FIT_SHARE];
+
+    /// As it is set.
+    pub fn of(settings: &Settings) -> Sampling {
+        Sampling {
+            n_members: settings.get(&MEMBERS),
+            sample: settings.get(&SAMPLE),
+            fit_share: settings.get(&FIT_SHARE),
+        }
+    }
+
     /// Trains K models, each on a part of its own rows, to be judged by the rest of them. `fit` is
     /// given the rows to fit on and an order, for models that must be trained for one.
     pub fn candidates<M: Send + Sync>(
@@ -95,7 +123,8 @@ impl Sampling {
         holdout(n_drawn, self.fit_share, seed).map_err(|error| self.too_few(error, n_rows))
     }
 
-    /// Says it of the training rows: the user has not seen how many a member drew.
+    /// Words the error in terms of the training rows, because the user has not seen how many rows a
+    /// member drew.
     fn too_few(&self, error: Error, n_rows: usize) -> Error {
         let Error::TooFewRows { needed, .. } = error else { return error };
         Error::TooFewRows {
@@ -122,7 +151,8 @@ fn train_all<M: Send + Sync>(
     let candidate = |at: usize| {
         let Draw { seed, fitting, validation } = draw(at)?;
         let order = Order::random(train.data().n_labels(), seed.child("order", 0));
-        let model = Arc::new(fit(&fitting, &order, seed)?);
+        train.cancel().check()?;
+        let model = fit(&fitting, &order, seed)?;
         Ok(Candidate { at, model, order, fitting, validation })
     };
     (0..n).into_par_iter().map(candidate).collect()

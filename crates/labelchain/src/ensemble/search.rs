@@ -1,143 +1,183 @@
-//! Which candidates to keep: those that vote best together on rows none of them was fitted on, and
-//! whose orders differ (methods 5.1, a reconstruction).
+//! Which candidates become members: those that vote best together on rows none of them was fitted
+//! on, and whose orders differ (methods 5.1, a reconstruction).
 
-use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
-
-use super::Candidate;
-use super::members::on_validation;
-use super::{GeneticSearch, Subset};
-use crate::base::ChainModel;
-use crate::chain::{Chain, Independent};
+use super::validation::on_validation;
+use super::{Candidate, GeneticSearch, Subset};
+use crate::chain::{BaseModel, Block};
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
-use crate::learner::Predictor as _;
 use crate::loss::{Confusion, Rate, Undefined};
 use crate::order::OrderDistance;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
+use crate::settings::{Between, OneOf, Or, Setting, Settings, Whole};
 
-/// How a genetic search keeps K candidates.
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `n_candidates` | 3 K | at least K | candidates to keep K of |
-/// | `search` | | | how long and how wildly |
-/// | `diversity` | precedence | | distance of orders that should be large, beside a small loss |
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// How many candidates the search chooses among.
+pub static CANDIDATES: Setting<Option<usize>> = Setting {
+    name: "candidates",
+    accepts: &Or("auto", Whole(1..=100_000)),
+    default: None,
+    help: "Members trained, of which the search chooses K; auto trains 3 K",
+};
+
+/// Subsets alive at a time.
+pub static POPULATION: Setting<usize> = Setting {
+    name: "population",
+    accepts: &Whole(2..=100_000),
+    default: 50,
+    help: "Subsets of members alive at a time",
+};
+
+/// How long the search goes on.
+pub static GENERATIONS: Setting<usize> = Setting {
+    name: "generations",
+    accepts: &Whole(1..=1_000_000),
+    default: 100,
+    help: "How often the subsets breed",
+};
+
+/// How likely two subsets mix.
+pub static CROSSOVER: Setting<f64> = Setting {
+    name: "crossover",
+    accepts: &Between(0.0, 1.0),
+    default: 0.9,
+    help: "How likely two subsets mix; a child is otherwise a copy of the first",
+};
+
+/// How likely a member is swapped.
+pub static MUTATION: Setting<Option<f64>> = Setting {
+    name: "mutation",
+    accepts: &Or("auto", Between(0.0, 1.0)),
+    default: None,
+    help: "How likely each member of a subset is swapped for another; auto swaps one of K on average",
+};
+
+/// Which distance of orders should be large.
+pub static DIVERSITY: Setting<Option<OrderDistance>> = Setting {
+    name: "diversity",
+    accepts: &Or("none", OneOf(&OrderDistance::WORDS)),
+    default: Some(OrderDistance::Precedence),
+    help: "Distance of the members' orders that should be large, beside a small loss",
+};
+
+/// How a genetic search chooses K candidates.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Genetic {
-    /// Candidates to keep K of; 3 K if none.
-    pub n_candidates: Option<usize>,
-    /// How long and how wildly.
-    pub search: GeneticSearch,
-    /// Which distance of their orders should be large; only the loss counts if none.
-    pub diversity: Option<OrderDistance>,
-}
-
-impl Default for Genetic {
-    fn default() -> Genetic {
-        let diversity = Some(OrderDistance::default());
-        Genetic { n_candidates: None, search: GeneticSearch::default(), diversity }
-    }
+    /// How many candidates to choose K of.
+    n_candidates: usize,
+    n_members: usize,
+    search: GeneticSearch,
+    /// Which distance of orders should be large; only the loss counts if none.
+    diversity: Option<OrderDistance>,
 }
 
 impl Genetic {
-    /// How many candidates there are to keep so many of.
-    pub fn n_candidates(&self, n_members: usize) -> Result<usize> {
-        let n_candidates = self.n_candidates.unwrap_or(n_members.saturating_mul(3));
-        match n_candidates < n_members {
-            false => Ok(n_candidates),
-            true => Err(Error::Setting {
-                name: "candidates",
+    /// A search for `n_members` members, as it is set.
+    pub fn of(settings: &Settings, n_members: usize) -> Result<Genetic> {
+        let n_candidates = settings.get(&CANDIDATES).unwrap_or(n_members.saturating_mul(3));
+        if n_candidates < n_members {
+            return Err(Error::Value {
+                name: CANDIDATES.name.into(),
                 value: n_candidates.to_string(),
-                accepted: "at least as many as members to keep",
-            }),
+                accepted: "at least as many as members to choose".into(),
+            });
         }
+        let search = GeneticSearch {
+            population: settings.get(&POPULATION),
+            generations: settings.get(&GENERATIONS),
+            crossover: settings.get(&CROSSOVER),
+            mutation: settings.get(&MUTATION),
+        };
+        Ok(Genetic { n_candidates, n_members, search, diversity: settings.get(&DIVERSITY) })
     }
 
-    /// The `n_members` contenders whose chains vote best together. Where `walked` is false they are
-    /// asked as binary relevance, which has no orders to differ in.
-    /// `progress` is told of each generation: how many are done, and the least loss so far.
-    pub fn keep<M: ChainModel>(
+    /// How many candidates there are to choose from.
+    pub fn n_candidates(&self) -> usize {
+        self.n_candidates
+    }
+
+    /// How many generations the search takes.
+    pub fn n_generations(&self) -> usize {
+        self.search.generations
+    }
+
+    /// The candidates that vote best together. `decide` gives what one of them decides about a block,
+    /// and `base` shows its model as what all models are; `has_orders` tells whether their orders may
+    /// differ. `progress` is called after each generation with how many are done, and the least loss
+    /// so far.
+    #[allow(clippy::too_many_arguments, reason = "each is a different thing that the search needs")]
+    pub fn choose<M: Clone + Sync>(
         &self,
-        n_members: usize,
-        walked: bool,
-        mut contenders: Vec<Candidate<M>>,
+        mut candidates: Vec<Candidate<M>>,
         train: &Prepared,
+        has_orders: bool,
+        base: impl Fn(&M) -> &dyn BaseModel,
+        decide: impl Fn(&Candidate<M>, &Block) -> LabelMatrix + Sync,
         seed: Seed,
         progress: &dyn Fn(usize, f64),
     ) -> Result<Vec<Candidate<M>>> {
-        let jury = VoteTable::hear(&contenders, walked, train)?;
-        let apart = |a: &Candidate<M>, b: &Candidate<M>| match self.diversity {
-            Some(distance) if walked => distance.between(&a.order, &b.order),
+        let answers = on_validation(&candidates, train, base, decide)?;
+        let rows = candidates.first().map_or(&[][..], |candidate| &candidate.validation);
+        let votes = VoteTable::new(&train.data().labels().select(rows), answers);
+        let distance = |a: &Candidate<M>, b: &Candidate<M>| match self.diversity {
+            Some(distance) if has_orders => distance.between(&a.order, &b.order),
             _ => 0.0,
         };
-        let apart: Vec<Vec<f64>> =
-            contenders.iter().map(|a| contenders.iter().map(|b| apart(a, b)).collect()).collect();
-        let losses = |subset: &Subset| [jury.loss(subset), -mean_of_pairs(&apart, subset)];
-        let alone: Vec<f64> = (0..contenders.len()).map(|at| jury.loss(&[at])).collect();
-        let mut best: Subset = (0..contenders.len()).collect();
+        let distances: Vec<Vec<f64>> = candidates
+            .iter()
+            .map(|a| candidates.iter().map(|b| distance(a, b)).collect())
+            .collect();
+        let losses = |subset: &Subset| [votes.loss(subset), -mean_of_pairs(&distances, subset)];
+        let alone: Vec<f64> = (0..candidates.len()).map(|at| votes.loss(&[at])).collect();
+        let mut best: Subset = (0..candidates.len()).collect();
         best.sort_by(|&a, &b| alone[a].total_cmp(&alone[b]));
-        best.truncate(n_members);
+        best.truncate(self.n_members);
         best.sort_unstable();
         let front = self.search.run(
-            contenders.len(),
-            n_members,
+            candidates.len(),
+            self.n_members,
             &[best],
             losses,
             seed.child("search", 0),
             progress,
         )?;
-        let kept = front.first().map_or(&[][..], |individual| &individual.subset);
-        contenders.retain(|candidate| kept.contains(&candidate.at));
-        Ok(contenders)
+        let chosen = front.first().map_or(&[][..], |individual| &individual.subset);
+        candidates.retain(|candidate| chosen.contains(&candidate.at));
+        Ok(candidates)
     }
 }
 
 /// The mean over all pairs of different members; 0 if there is no pair.
-fn mean_of_pairs(apart: &[Vec<f64>], subset: &[usize]) -> f64 {
+fn mean_of_pairs(distances: &[Vec<f64>], subset: &[usize]) -> f64 {
     let sum: f64 = subset
         .iter()
         .enumerate()
-        .map(|(at, &a)| subset[at + 1..].iter().map(|&b| apart[a][b]).sum::<f64>())
+        .map(|(at, &a)| subset[at + 1..].iter().map(|&b| distances[a][b]).sum::<f64>())
         .sum();
     let n_pairs = subset.len() * subset.len().saturating_sub(1) / 2;
     sum / n_pairs.max(1) as f64
 }
 
-/// What contenders say about rows whose labels are known: for each label, a bit for each row.
+/// What candidates decide about rows whose labels are known: for each label, a bit for each row.
 struct VoteTable {
     truth: Vec<Vec<u64>>,
-    /// By contender.
-    said: Vec<Vec<Vec<u64>>>,
+    /// By candidate.
+    decisions: Vec<Vec<Vec<u64>>>,
 }
 
 impl VoteTable {
-    fn hear<M: ChainModel>(
-        contenders: &[Candidate<M>],
-        walked: bool,
-        train: &Prepared,
-    ) -> Result<VoteTable> {
-        let said = on_validation(contenders, train, |candidate, block| {
-            let model = Arc::clone(&candidate.model);
-            match walked {
-                true => Chain { model, policy: candidate.order.clone() }.predict_block(block),
-                false => Independent { model }.predict_block(block),
-            }
-        })?;
-        let n_labels = train.data().n_labels();
-        let by_label = |blocks: Vec<LabelMatrix>| columns(&LabelMatrix::concat(n_labels, &blocks));
-        let rows = contenders.first().map_or(&[][..], |candidate| &candidate.validation);
-        let truth = columns(&train.data().labels().select(rows));
-        Ok(VoteTable { truth, said: said.into_iter().map(by_label).collect() })
+    /// `answers` are by candidate, block after block.
+    fn new(truth: &LabelMatrix, answers: Vec<Vec<LabelMatrix>>) -> VoteTable {
+        let by_label =
+            |blocks: Vec<LabelMatrix>| columns(&LabelMatrix::concat(truth.n_labels(), &blocks));
+        VoteTable { truth: columns(truth), decisions: answers.into_iter().map(by_label).collect() }
     }
 
-    /// Macro-F1 loss of the vote of some contenders.
+    /// Macro-F1 loss of the vote of some candidates.
     fn loss(&self, subset: &[usize]) -> f64 {
         let of_label = |label: usize| {
             let truth = &self.truth[label];
-            let vote = |word| majority(subset.iter().map(|&at| self.said[at][label][word]));
+            let vote = |word| majority(subset.iter().map(|&at| self.decisions[at][label][word]));
             let votes: Vec<u64> = (0..truth.len()).map(vote).collect();
             let counts = Confusion::between(truth, &votes);
             Rate::F1.loss(&counts, Undefined::Paper).unwrap_or(0.0)
@@ -186,7 +226,7 @@ fn majority(words: impl Iterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::decide_votes;
+    use crate::ensemble::votes;
     use crate::loss::{Averaging, Criterion, Losses};
     use proptest::prelude::*;
 
@@ -213,32 +253,31 @@ mod tests {
                 answers
             };
             let (truth, answers) = (random(), (0..n).map(|_| random()).collect::<Vec<_>>());
-            let jury = VoteTable { truth: columns(&truth), said: answers.iter().map(columns).collect() };
+            let table = VoteTable::new(&truth, answers.iter().map(|of| vec![of.clone()]).collect());
             let subset: Vec<usize> = (0..n).step_by(2).collect();
-            let mut votes = vec![0; n_rows * n_labels];
-            crate::ensemble::count(subset.iter().map(|&at| &answers[at]), &mut votes);
-            let vote = decide_votes(&votes, n_labels, subset.len());
+            let mut counts = vec![0; n_rows * n_labels];
+            subset.iter().for_each(|&at| votes::count(&answers[at], &mut counts));
+            let vote = votes::majority(&counts, n_labels, subset.len());
             let losses = Losses::between(&truth, &vote, Undefined::Paper).unwrap();
             let expected = losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap();
-            prop_assert!((jury.loss(&subset) - expected).abs() < 1e-12);
+            prop_assert!((table.loss(&subset) - expected).abs() < 1e-12);
         }
     }
 
     #[test]
     fn pairs_are_counted_once() {
-        let apart = [[0.0, 0.2, 0.4], [0.2, 0.0, 0.9], [0.4, 0.9, 0.0]].map(|row| row.to_vec());
+        let distances = [[0.0, 0.2, 0.4], [0.2, 0.0, 0.9], [0.4, 0.9, 0.0]].map(|row| row.to_vec());
         // (0.2 + 0.4 + 0.9) / 3.
-        assert!((mean_of_pairs(&apart, &[0, 1, 2]) - 0.5).abs() < 1e-15);
-        assert_eq!(mean_of_pairs(&apart, &[1]), 0.0);
+        assert!((mean_of_pairs(&distances, &[0, 1, 2]) - 0.5).abs() < 1e-15);
+        assert_eq!(mean_of_pairs(&distances, &[1]), 0.0);
     }
 
     #[test]
     fn fewer_candidates_than_members_are_refused() {
-        let few = Genetic { n_candidates: Some(5), ..Genetic::default() };
-        assert!(few.n_candidates(6).unwrap_err().to_string().contains("candidates is 5"));
-        assert_eq!(
-            (few.n_candidates(5).unwrap(), Genetic::default().n_candidates(7).unwrap()),
-            (5, 21)
-        );
+        let few = Settings::default().with(&CANDIDATES, Some(5)).unwrap();
+        let message = Genetic::of(&few, 6).unwrap_err().to_string();
+        assert!(message.contains("candidates is 5"), "{message}");
+        assert_eq!(Genetic::of(&few, 5).unwrap().n_candidates(), 5);
+        assert_eq!(Genetic::of(&Settings::default(), 7).unwrap().n_candidates(), 21);
     }
 }

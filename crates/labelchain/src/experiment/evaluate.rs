@@ -1,15 +1,17 @@
 //! Cross-validation: how wrong is a method on rows it has not seen?
 
-use super::cost::{Clock, Cost};
-use super::fit::{Fitted, Step, fit};
-use super::method::{Method, Settings};
+use crate::cost::{Clock, Cost};
 use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::distance::Neighbourhood;
 use crate::error::Result;
 use crate::loss::{Losses, Undefined};
+use crate::method::{Fitted, Fitting, Method, fit};
+use crate::model::RunOptions;
 use crate::prepare::{BagReduction, Prepared};
+use crate::progress::Progress;
 use crate::seed::Seed;
+use crate::settings::Settings;
 
 /// What one method did in all folds.
 #[derive(Clone, Debug)]
@@ -33,95 +35,95 @@ impl Evaluation {
     }
 }
 
-/// Cross-validates methods on the same folds, rows, splits and feature selections.
-/// `progress` is told after each step of something long.
+/// A cross-validation of methods on the same folds, rows, splits and feature selections.
 ///
 /// ```
 /// use labelchain::data::{LabelNetwork, split::folds};
-/// use labelchain::experiment::{Settings, evaluate};
+/// use labelchain::experiment::CrossValidation;
 /// use labelchain::loss::Criterion;
-/// use labelchain::seed::Seed;
+/// use labelchain::{Seed, Settings};
 ///
 /// let seed = Seed::new(1);
 /// let data = LabelNetwork { n_rows: 200, ..LabelNetwork::default() }.generate("network", seed)?;
 /// let methods = ["ecc-nb".parse()?, "br-nb".parse()?];
-/// let cut = folds(data.n_rows(), 5, seed)?;
-/// let evaluations = evaluate(&data, &methods, &Settings::default(), &cut, seed, &|_| ())?;
+/// let folds = folds(data.n_rows(), 5, seed)?;
+/// let validation = CrossValidation::new(&methods, &folds, seed);
+/// let evaluations = validation.run(&data)?;
 /// let zero_one = |at: usize| evaluations[at].losses().get(Criterion::ZeroOne);
 /// assert!(zero_one(0) < zero_one(1), "these labels depend on each other, so a chain pays");
-/// # Ok::<(), labelchain::error::Error>(())
+/// # Ok::<(), labelchain::Error>(())
 /// ```
-pub fn evaluate(
-    data: &Dataset,
-    methods: &[Method],
-    settings: &Settings,
-    folds: &Folds,
-    seed: Seed,
-    progress: &dyn Fn(Step),
-) -> Result<Vec<Evaluation>> {
-    let cut = |train: &[usize], test: &[usize], _| Ok((data.select(train), data.select(test)));
-    cross_validate(data, cut, methods, settings, folds, seed, progress)
+pub struct CrossValidation<'a> {
+    /// What is compared.
+    pub methods: &'a [Method],
+    /// What is set, for all methods.
+    pub settings: Settings,
+    /// Which rows are tested in which fold.
+    pub folds: &'a Folds,
+    /// What everything random is drawn by.
+    pub seed: Seed,
+    /// With what it is done.
+    pub options: RunOptions<'a>,
 }
 
-/// The same for bags of instances, which become single rows in each fold anew, by what its training
-/// rows alone say.
-pub fn evaluate_bags(
-    bags: &Bags,
-    reduction: BagReduction,
-    methods: &[Method],
-    settings: &Settings,
-    folds: &Folds,
-    seed: Seed,
-    progress: &dyn Fn(Step),
-) -> Result<Vec<Evaluation>> {
-    let cut = |train: &[usize], test: &[usize], seed: Seed| {
-        let train = bags.select(train);
-        let transform = reduction.fit(&train, seed)?;
-        Ok((transform.apply(&train)?, transform.apply(&bags.select(test))?))
-    };
-    cross_validate(bags.rows(), cut, methods, settings, folds, seed, progress)
-}
+impl<'a> CrossValidation<'a> {
+    /// With the paper's settings.
+    pub fn new(methods: &'a [Method], folds: &'a Folds, seed: Seed) -> CrossValidation<'a> {
+        let (settings, options) = (Settings::default(), RunOptions::default());
+        CrossValidation { methods, settings, folds, seed, options }
+    }
 
-/// `cut` makes the training and the test rows of a fold.
-fn cross_validate(
-    data: &Dataset,
-    cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
-    methods: &[Method],
-    settings: &Settings,
-    folds: &Folds,
-    seed: Seed,
-    progress: &dyn Fn(Step),
-) -> Result<Vec<Evaluation>> {
-    let mut evaluations: Vec<Evaluation> = methods
-        .iter()
-        .map(|&method| Evaluation {
-            method,
-            by_fold: Vec::new(),
-            answers: LabelMatrix::empty(data.n_rows(), data.n_labels()),
-            train: Cost::default(),
-            predict: Cost::default(),
+    /// Tests every row of the data once.
+    pub fn run(&self, data: &Dataset) -> Result<Vec<Evaluation>> {
+        self.run_cut(data, |train, test, _| Ok((data.select(train), data.select(test))))
+    }
+
+    /// The same for bags of instances, which become single rows in each fold anew, by what its
+    /// training rows alone say.
+    pub fn run_bags(&self, bags: &Bags, reduction: BagReduction) -> Result<Vec<Evaluation>> {
+        self.run_cut(bags.rows(), |train, test, seed| {
+            let train = bags.select(train);
+            let transform = reduction.fit(&train, seed)?;
+            Ok((transform.apply(&train)?, transform.apply(&bags.select(test))?))
         })
-        .collect();
-    for at in 0..folds.n_folds() {
-        let (seed, test_rows) = (seed.child("fold", at), folds.test_rows(at));
-        let (train, test) = cut(&folds.train_rows(at), &test_rows, seed)?;
-        let fold = Fold::new(train, test, seed, settings.max_memory)?;
-        for (evaluation, tested) in
-            evaluations.iter_mut().zip(fold.test(methods, settings, progress))
-        {
-            let tested = tested?;
-            evaluation.train += tested.train;
-            evaluation.predict += tested.predict;
-            evaluation.by_fold.push(tested.losses);
-            for (at, &row) in test_rows.iter().enumerate() {
-                for label in tested.answers.relevant(at) {
-                    evaluation.answers.set(row, label, true);
+    }
+
+    /// `cut` makes the training and the test rows of a fold.
+    fn run_cut(
+        &self,
+        data: &Dataset,
+        cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
+    ) -> Result<Vec<Evaluation>> {
+        let mut evaluations: Vec<Evaluation> = self
+            .methods
+            .iter()
+            .map(|&method| Evaluation {
+                method,
+                by_fold: Vec::new(),
+                answers: LabelMatrix::empty(data.n_rows(), data.n_labels()),
+                train: Cost::default(),
+                predict: Cost::default(),
+            })
+            .collect();
+        let n_folds = self.folds.n_folds();
+        for at in 0..n_folds {
+            let (seed, test_rows) = (self.seed.child("fold", at), self.folds.test_rows(at));
+            let (train, test) = cut(&self.folds.train_rows(at), &test_rows, seed)?;
+            let fold = Fold::new(train, test, seed, &self.options)?;
+            let tested = fold.test(self.methods, &self.settings, self.options.progress);
+            for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
+                let tested = tested?;
+                evaluation.train += tested.train;
+                evaluation.predict += tested.predict;
+                evaluation.by_fold.push(tested.losses);
+                for (at, &row) in test_rows.iter().enumerate() {
+                    evaluation.answers.write_row(row, tested.answers.row(at));
                 }
             }
+            (self.options.progress)(Progress::Folds { done: at + 1, of: n_folds });
         }
-        progress(Step::Folds { done: at + 1 });
+        Ok(evaluations)
     }
-    Ok(evaluations)
 }
 
 /// One fold, made ready for every method: the only way in which a method is tested.
@@ -145,9 +147,15 @@ pub(crate) struct Tested {
 
 impl Fold {
     /// Prepares the training rows of a fold, and its own rows in the same way.
-    pub(crate) fn new(train: Dataset, test: Dataset, seed: Seed, max_memory: u64) -> Result<Fold> {
+    pub(crate) fn new(
+        train: Dataset,
+        test: Dataset,
+        seed: Seed,
+        options: &RunOptions,
+    ) -> Result<Fold> {
         let clock = Clock::start();
-        let train = Prepared::new(train)?.within(max_memory);
+        let RunOptions { max_memory, cancel, .. } = options;
+        let train = Prepared::new(train)?.within(*max_memory).cancelled_by(cancel);
         let test = train.standardizer().apply(test)?;
         Ok(Fold { train, test, seed, cost: clock.cost() })
     }
@@ -157,22 +165,26 @@ impl Fold {
         &'a self,
         methods: &'a [Method],
         settings: &'a Settings,
-        progress: &'a dyn Fn(Step),
+        progress: &'a dyn Fn(Progress),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
-        let mut near = None;
-        fit(methods, settings, &self.train, self.seed, progress)
-            .map(move |fitted| self.ask(&fitted?, &mut near))
+        let mut train_rows = None;
+        fit(methods, Fitting { settings, train: &self.train, seed: self.seed, progress })
+            .map(move |fitted| self.ask(&fitted?, &mut train_rows))
     }
 
-    /// `near` is laid out for the first that needs it and kept for the next.
-    fn ask<'a>(&'a self, fitted: &Fitted, near: &mut Option<Neighbourhood<'a>>) -> Result<Tested> {
+    /// `train_rows` are laid out for distances by the first method that needs them.
+    fn ask<'a>(
+        &'a self,
+        fitted: &Fitted,
+        train_rows: &mut Option<Neighbourhood<'a>>,
+    ) -> Result<Tested> {
         let clock = Clock::start();
-        let near = match (fitted.ensemble.needs_neighbourhood(), &mut *near) {
-            (false, _) => None,
-            (true, Some(near)) => Some(&*near),
-            (true, none) => Some(&*none.insert(Neighbourhood::of_prepared(&self.train)?)),
-        };
-        let answers = fitted.ensemble.decide(&fitted.ensemble.votes(&self.test, near)?);
+        if fitted.ensemble.needs_neighbourhood() && train_rows.is_none() {
+            *train_rows = Some(Neighbourhood::of_prepared(&self.train)?);
+        }
+        let rows = train_rows.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
+        let votes = fitted.ensemble.votes(&self.test, rows, self.train.cancel())?;
+        let answers = fitted.ensemble.decide(&votes);
         let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
         Ok(Tested { answers, losses, train: self.cost + fitted.cost, predict: clock.cost() })
     }

@@ -1,17 +1,10 @@
-//! Methods by name, how wrong they are, and measurements as a table.
+//! How wrong methods are, and measurements as a table.
 
-mod cost;
 mod evaluate;
-mod fit;
-mod method;
 mod results;
 
-pub use cost::Cost;
-pub use evaluate::{Evaluation, evaluate, evaluate_bags};
-pub use fit::Step;
-pub use method::{BaseName, Method, Settings, StrategyName};
+pub use evaluate::{CrossValidation, Evaluation};
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]
 pub(crate) use evaluate::Fold;
-pub(crate) use fit::fit;

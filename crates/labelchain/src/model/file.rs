@@ -8,46 +8,105 @@
 //! | 32 | BLAKE3 of the content |
 //! | rest | the content, as postcard |
 //!
-//! The checksum is not optional: most damaged contents still decode to something.
+//! The checksum is not optional: most damaged contents still decode to something. What is decoded is
+//! checked in every part before it becomes a [`Model`], and nothing in it is run.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::data::save;
-use crate::error::{Error, Result};
-use crate::model::Model;
+use serde::{Deserialize, Serialize};
+
+use super::Model;
+use crate::base::BaseKind;
+use crate::chain::{Order, TunedSetting};
+use crate::data::{Attribute, Matrix, save};
+use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders};
+use crate::error::{Error, Remedy, Result, Task};
+use crate::method::{Method, setting};
+use crate::prepare::{BagTransform, Standardizer};
+use crate::progress::Cancel;
+use crate::settings::Settings;
 
 const MAGIC: &[u8; 16] = b"labelchain model";
 const HEADER: usize = 16 + 4 + 8 + 32;
 
+/// A model as it is stored; `B` are the bytes of its parts, owned when they are written and borrowed
+/// when they are read.
+#[derive(Serialize, Deserialize)]
+struct Stored<B> {
+    version: String,
+    method: String,
+    seed: u64,
+    /// Names and values that differ from their defaults.
+    settings: Vec<(String, String)>,
+    tuned: Vec<(String, Vec<Option<f64>>)>,
+    attributes: Vec<Attribute>,
+    label_names: Vec<String>,
+    standardizer: Standardizer,
+    is_sparse: bool,
+    n_rows: usize,
+    members: Vec<StoredMember<B>>,
+    train: Option<Matrix>,
+    bags: Option<BagTransform>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredMember<B> {
+    /// As its base encodes it.
+    model: B,
+    orders: StoredOrders<B>,
+    candidate: usize,
+    fitting: Vec<usize>,
+    validation: Vec<usize>,
+}
+
+/// The orders of a member whose model can be walked in any; `Own` where the model has its own.
+#[derive(Serialize, Deserialize)]
+enum StoredOrders<B> {
+    Own,
+    Independent,
+    Fixed(Order),
+    /// As its strategy encodes it.
+    PerRow(B),
+}
+
 impl Model {
-    /// The format of model files that this version writes, and the only one it reads.
-    pub const FORMAT: u32 = 6;
+    /// The format of model files that this version writes, and the only one it reads. Format 6 was
+    /// that of labelchain 0.1.
+    pub const FORMAT: u32 = 7;
+
+    /// The model file as bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let encoded = self.stored().and_then(|stored| postcard::to_stdvec(&stored));
+        let content = encoded.map_err(|error| Error::Model {
+            path: "the model".into(),
+            problem: format!("could not be encoded: {error}"),
+            remedy: "please report it as a bug".into(),
+        })?;
+        let mut bytes = Vec::with_capacity(HEADER + content.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&Self::FORMAT.to_le_bytes());
+        bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(blake3::hash(&content).as_bytes());
+        bytes.extend_from_slice(&content);
+        Ok(bytes)
+    }
+
+    /// Reads a model file that stands in memory.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
+        Model::decode(bytes, Path::new("the model"))
+    }
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let content = postcard::to_stdvec(self).map_err(|error| Error::Model {
-            path: path.into(),
-            problem: format!("the model could not be written: {error}"),
-            remedy: "please report it as a bug".into(),
-        })?;
-        save(path, |out| {
-            out.write_all(MAGIC)?;
-            out.write_all(&Self::FORMAT.to_le_bytes())?;
-            out.write_all(&(content.len() as u64).to_le_bytes())?;
-            out.write_all(blake3::hash(&content).as_bytes())?;
-            out.write_all(&content)
-        })
+        let bytes = self.to_bytes()?;
+        save(path, |out| out.write_all(&bytes))
     }
 
-    /// Reads a model file of at most `max_bytes`.
+    /// Reads a model file of at most `max_bytes`, which are also what it may use for distances.
     pub fn load(path: &Path, max_bytes: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
-        let refuse = |problem: &str, remedy: &'static str| {
-            Err(Error::Model { path: path.into(), problem: problem.into(), remedy: remedy.into() })
-        };
-        const AGAIN: &str = "copy the file again, or train the model again";
         let file = File::open(path).map_err(refused)?;
         let size = file.metadata().map_err(refused)?.len();
         let mut bytes = Vec::with_capacity(size.min(max_bytes) as usize + 1);
@@ -56,33 +115,151 @@ impl Model {
             let what = "the model".into();
             return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
         }
+        Ok(Model::decode(&bytes, path)?.within(max_bytes))
+    }
+
+    fn decode(bytes: &[u8], path: &Path) -> Result<Model> {
+        let refuse = |problem: &str, remedy: Remedy| {
+            Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
+        };
+        let again = || Remedy::from("copy the file again, or train the model again");
+        let written_by = || Remedy::from("models are written by ").task(Task::SaveModel);
+        const NO_MODEL: &str = "not a labelchain model";
         let Some((header, content)) = bytes.split_at_checked(HEADER) else {
-            return match bytes.starts_with(&MAGIC[..bytes.len().min(16)]) && !bytes.is_empty() {
-                true => refuse("the model file is cut off", AGAIN),
-                false => refuse("not a labelchain model", "models are written by labelchain train"),
+            let is_ours = bytes.starts_with(&MAGIC[..bytes.len().min(16)]) && !bytes.is_empty();
+            return if is_ours {
+                refuse("the model file is cut off", again())
+            } else {
+                refuse(NO_MODEL, written_by())
             };
         };
         if header[..16] != MAGIC[..] {
-            return refuse("not a labelchain model", "models are written by labelchain train");
+            return refuse(NO_MODEL, written_by());
         }
         let number = |from: usize, to: usize| {
             header[from..to].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
         };
-        if number(16, 20) != u64::from(Self::FORMAT) {
-            let problem =
-                format!("model format {}, this program reads {}", number(16, 20), Self::FORMAT);
-            return refuse(&problem, "use the version of labelchain that wrote it, or train again");
+        let format = number(16, 20);
+        if format != u64::from(Self::FORMAT) {
+            let problem = format!("model format {format}, this version reads {}", Self::FORMAT);
+            let remedy = if format < u64::from(Self::FORMAT) {
+                "use labelchain 0.1, which wrote it, or train again"
+            } else {
+                "use the newer version of labelchain that wrote it, or train again"
+            };
+            return refuse(&problem, remedy.into());
         }
         if number(20, 28) != content.len() as u64 {
-            return refuse("the model file is cut off or has bytes added", AGAIN);
+            return refuse("the model file is cut off or has bytes added", again());
         }
         if blake3::hash(content).as_bytes()[..] != header[28..60] {
-            return refuse("the model file is damaged: its checksum does not match", AGAIN);
+            return refuse("the model file is damaged: its checksum does not match", again());
         }
-        match postcard::from_bytes(content) {
-            Ok(trained) if Model::is_sound(&trained) => Ok(trained.within(max_bytes)),
-            _ => refuse("the model file is damaged", AGAIN),
+        let stored = postcard::from_bytes::<Stored<&[u8]>>(content).ok();
+        match stored.and_then(Model::of).filter(Model::fits) {
+            Some(model) => Ok(model),
+            None => refuse("the model file is damaged", again()),
         }
+    }
+
+    fn stored(&self) -> postcard::Result<Stored<Vec<u8>>> {
+        let own = |text: &str| text.to_string();
+        let member = |member: &Member| {
+            let (model, orders) = match &member.chain {
+                MemberChain::FixedOrder(model) => (model.encode()?, StoredOrders::Own),
+                MemberChain::AnyOrder { model, orders } => {
+                    let orders = match orders {
+                        ChosenOrders::Independent => StoredOrders::Independent,
+                        ChosenOrders::Fixed(order) => StoredOrders::Fixed(order.clone()),
+                        ChosenOrders::PerRow(policy) => StoredOrders::PerRow(policy.encode()?),
+                    };
+                    (model.encode()?, orders)
+                }
+            };
+            Ok(StoredMember {
+                model,
+                orders,
+                candidate: member.candidate,
+                fitting: member.fitting.clone(),
+                validation: member.validation.clone(),
+            })
+        };
+        let tuned = |tuned: &TunedSetting| (own(tuned.setting), tuned.values.clone());
+        Ok(Stored {
+            version: self.version.clone(),
+            method: self.method.to_string(),
+            seed: self.seed,
+            settings: self.settings.iter().map(|(name, text)| (own(name), own(text))).collect(),
+            tuned: self.tuned.iter().map(tuned).collect(),
+            attributes: self.attributes.clone(),
+            label_names: self.label_names.to_vec(),
+            standardizer: self.standardizer.clone(),
+            is_sparse: self.is_sparse,
+            n_rows: self.n_rows,
+            members: self.members().iter().map(member).collect::<postcard::Result<_>>()?,
+            train: self.train.clone(),
+            bags: self.bags.clone(),
+        })
+    }
+
+    /// The parts as types that can only hold what is allowed; none if one of them does not.
+    fn of(stored: Stored<&[u8]>) -> Option<Model> {
+        let method: Method = stored.method.parse().ok()?;
+        let mut settings = Settings::default();
+        for (name, text) in &stored.settings {
+            settings.set(setting(name).ok()?, text).ok()?;
+        }
+        let tuned = |(name, values): (String, Vec<Option<f64>>)| {
+            Some(TunedSetting { setting: setting(&name).ok()?.name(), values })
+        };
+        let members = stored.members.into_iter().map(|member| member.decoded(method));
+        let members: Vec<Member> = members.collect::<Option<_>>()?;
+        Some(Model {
+            version: stored.version,
+            method,
+            seed: stored.seed,
+            settings,
+            tuned: stored.tuned.into_iter().map(tuned).collect::<Option<_>>()?,
+            attributes: stored.attributes,
+            ensemble: Ensemble::new(members, stored.label_names.len()),
+            label_names: stored.label_names.into(),
+            standardizer: stored.standardizer,
+            is_sparse: stored.is_sparse,
+            n_rows: stored.n_rows,
+            train: stored.train,
+            bags: stored.bags,
+            max_memory: u64::MAX,
+            cancel: Cancel::default(),
+        })
+    }
+}
+
+impl StoredMember<&[u8]> {
+    /// The member, if its parts are what the method's base and strategy make.
+    fn decoded(self, method: Method) -> Option<Member> {
+        let chain = match (&method.base().kind, self.orders) {
+            (BaseKind::FixedOrder { decode, .. }, StoredOrders::Own) => {
+                MemberChain::FixedOrder(decode(self.model)?)
+            }
+            (BaseKind::AnyOrder { decode, .. }, orders) => {
+                let orders = match (&method.strategy().orders, orders) {
+                    (MemberOrders::Independent, StoredOrders::Independent) => {
+                        ChosenOrders::Independent
+                    }
+                    (MemberOrders::PerMember, StoredOrders::Fixed(order)) => {
+                        ChosenOrders::Fixed(order)
+                    }
+                    (MemberOrders::PerRow { decode, .. }, StoredOrders::PerRow(bytes)) => {
+                        ChosenOrders::PerRow(decode(bytes)?)
+                    }
+                    _ => return None,
+                };
+                MemberChain::AnyOrder { model: decode(self.model)?, orders }
+            }
+            _ => return None,
+        };
+        let StoredMember { candidate, fitting, validation, .. } = self;
+        Some(Member { chain, candidate, fitting, validation })
     }
 }
 
@@ -90,17 +267,19 @@ impl Model {
 mod tests {
     use super::*;
     use crate::data::{Dataset, LabelNetwork, ReadOptions, Table, parse};
-    use crate::ensemble::Sampling;
-    use crate::experiment::Settings;
+    use crate::model::LabelChain;
     use crate::prepare::{BagReduction, MedoidStart};
     use crate::seed::Seed;
 
     #[test]
     fn a_model_reads_back_and_every_damage_is_refused() {
         for method in ["dynamic-nb", "dynamic-knn", "ecc-knn"] {
-            check(method, Some(300));
+            check(method, true);
         }
-        check("br-knn", None);
+        check("br-knn", false);
+        for method in ["ecc-j48", "br-j48", "oocc-nb"] {
+            check(method, true);
+        }
     }
 
     #[test]
@@ -114,37 +293,36 @@ mod tests {
         let table =
             parse("b.arff".as_ref(), text.as_bytes(), &ReadOptions::default()).unwrap().table;
         let Table::Bags(bags) = &table else { panic!("bags") };
-        let sampling = Sampling { n_members: 1, ..Sampling::default() };
-        let settings = Settings { sampling, decay: Some(1.0), ..Settings::default() };
         let medoids = BagReduction::Medoids { n: 3, start: MedoidStart::Build, swap: true };
         for reduction in [BagReduction::Concat, medoids] {
-            let method = "br-nb".parse().unwrap();
-            let trained = Model::fit_bags(bags, reduction, method, &settings, 1, &|_| ()).unwrap();
-            check_file(&trained, |model| {
-                let rows = model.rows(table.clone(), "b.arff".as_ref())?;
-                model.align(&rows, "b.arff".as_ref()).map(|(rows, _)| rows)
-            });
+            let chain = LabelChain::new("br-nb").unwrap().set("members", 1).unwrap();
+            let model = chain.fit_bags(bags, reduction).unwrap();
+            check_file(&model, |model| model.rows(table.clone(), "b.arff".as_ref()));
         }
     }
 
-    fn check(method: &str, max_features: Option<usize>) {
+    fn check(method: &str, selects: bool) {
         let network =
             LabelNetwork { n_rows: 40, n_labels: 3, n_features: 3, ..LabelNetwork::default() };
         let data = network.generate("t", Seed::new(1)).unwrap();
-        let sampling = Sampling { n_members: 2, ..Sampling::default() };
-        let settings = Settings { sampling, decay: Some(1.0), max_features, ..Settings::default() };
-        let trained = Model::fit(&data, method.parse().unwrap(), &settings, 1, &|_| ()).unwrap();
-        check_file(&trained, |_| Ok(data.clone()));
+        let mut chain = LabelChain::new(method).unwrap().set("members", 2).unwrap();
+        if method.starts_with("dynamic") {
+            chain = chain.set("decay", 1).unwrap();
+        }
+        if !selects {
+            chain = chain.set("select", "none").unwrap();
+        }
+        check_file(&chain.fit(&data).unwrap(), |_| Ok(data.clone()));
     }
 
     /// `rows` are what a model is asked about.
-    fn check_file(trained: &Model, rows: impl Fn(&Model) -> Result<Dataset>) {
+    fn check_file(model: &Model, rows: impl Fn(&Model) -> Result<Dataset>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("m.labelchain");
-        trained.save(&path).unwrap();
+        model.save(&path).unwrap();
         let loaded = Model::load(&path, u64::MAX).unwrap();
-        let votes = |model: &Model| model.predict(&rows(model).unwrap()).unwrap().votes;
-        assert_eq!(votes(&loaded), votes(trained));
+        let shares = |model: &Model| model.predict(&rows(model).unwrap()).unwrap().shares;
+        assert_eq!(shares(&loaded), shares(model));
 
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {

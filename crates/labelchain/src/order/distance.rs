@@ -1,15 +1,9 @@
 //! How far apart two orders are, from 0 for equal ones to 1 (methods 5).
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
 use crate::chain::Order;
-use crate::error::{Error, Result};
 
 /// A distance between orders of the same labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderDistance {
     /// The share of label pairs that the orders put the other way round (Kendall).
     #[default]
@@ -27,27 +21,15 @@ pub enum OrderDistance {
 }
 
 impl OrderDistance {
-    /// All of them, the default first.
-    pub const ALL: [OrderDistance; 6] = [
-        OrderDistance::Precedence,
-        OrderDistance::Adjacency,
-        OrderDistance::Positional,
-        OrderDistance::Hamming,
-        OrderDistance::Cayley,
-        OrderDistance::Ulam,
+    /// All of them with their names in settings and files, the default first.
+    pub const WORDS: [(&'static str, OrderDistance); 6] = [
+        ("precedence", OrderDistance::Precedence),
+        ("adjacency", OrderDistance::Adjacency),
+        ("positional", OrderDistance::Positional),
+        ("hamming", OrderDistance::Hamming),
+        ("cayley", OrderDistance::Cayley),
+        ("ulam", OrderDistance::Ulam),
     ];
-
-    /// Its name in settings and files.
-    pub fn key(self) -> &'static str {
-        match self {
-            OrderDistance::Precedence => "precedence",
-            OrderDistance::Adjacency => "adjacency",
-            OrderDistance::Positional => "positional",
-            OrderDistance::Hamming => "hamming",
-            OrderDistance::Cayley => "cayley",
-            OrderDistance::Ulam => "ulam",
-        }
-    }
 
     /// The distance between two orders of the same labels; a single label has only one order.
     pub fn between(self, a: &Order, b: &Order) -> f64 {
@@ -108,26 +90,6 @@ fn longest_ascent(moved: &[usize]) -> usize {
         }
     }
     tops.len()
-}
-
-impl fmt::Display for OrderDistance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
-
-/// Reads a [key](OrderDistance::key).
-impl FromStr for OrderDistance {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<OrderDistance> {
-        let found = OrderDistance::ALL.into_iter().find(|distance| distance.key() == text);
-        found.ok_or_else(|| Error::Setting {
-            name: "diversity",
-            value: text.into(),
-            accepted: "precedence, adjacency, positional, hamming, cayley or ulam",
-        })
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Near is a matter of degree: a validation row at squared distance D from the row to be labelled
 //! belongs to its neighbourhood with membership exp(-β D). Of the validation rows, those where a
-//! label was rightly said to be relevant count for it (TP), those where it was wrongly said or
+//! label was rightly predicted count for it (TP), those where it was wrongly predicted or
 //! wrongly missed count against it (FP and FN): F1 = 2 TP / (2 TP + FP + FN), with memberships
 //! summed instead of rows counted (methods 3).
 
@@ -10,15 +10,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Chosen, Order, OrderPolicy, Reason};
+use crate::chain::{Block, Dimensions, Display, Order, OrderPolicy, Quantity, Reason};
 use crate::data::LabelMatrix;
-use crate::learner::{Block, LANES, Memberships};
+use crate::distance::{LANES, Memberships};
 use crate::product::vectorized;
 
 /// For each label, where among the training rows it was right and where it was wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalF1 {
-    n_train: usize,
+    /// β: how fast memberships fall with squared distance.
+    decay: f64,
     by_label: Vec<Outcomes>,
 }
 
@@ -30,57 +31,54 @@ struct Outcomes {
 }
 
 impl LocalF1 {
-    /// Compares what binary relevance said of the validation rows with the truth; `said` has a row
-    /// for each of `validation`, `truth` one for each row of the training set.
-    pub fn new(validation: &[usize], said: &LabelMatrix, truth: &LabelMatrix) -> LocalF1 {
+    /// Compares what binary relevance predicts for the validation rows with the truth; `predicted`
+    /// has a row for each of `validation`, `truth` one for each row of the training set.
+    pub fn new(
+        validation: &[usize],
+        predicted: &LabelMatrix,
+        truth: &LabelMatrix,
+        decay: f64,
+    ) -> LocalF1 {
         let mut by_label = vec![Outcomes::default(); truth.n_labels()];
         for (at, &row) in validation.iter().enumerate() {
             for label in truth.ids() {
                 let outcomes = &mut by_label[label.0];
-                match (truth.get(row, label), said.get(at, label)) {
+                match (truth.get(row, label), predicted.get(at, label)) {
                     (true, true) => outcomes.hits.push(row as u32),
                     (false, false) => {}
                     _ => outcomes.errors.push(row as u32),
                 }
             }
         }
-        LocalF1 { n_train: truth.n_rows(), by_label }
-    }
-
-    /// Whether it fits so many labels and training rows, as it does unless it comes from a file.
-    pub(crate) fn is_sound(&self, n_labels: usize, n_train: usize) -> bool {
-        let in_range = |rows: &[u32]| rows.iter().all(|&row| (row as usize) < n_train);
-        self.n_train == n_train
-            && self.by_label.len() == n_labels
-            && self.by_label.iter().all(|of| in_range(&of.hits) && in_range(&of.errors))
+        LocalF1 { decay, by_label }
     }
 
     /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for every row of the block, row
     /// by row. F1 is increasing in it, and it does not underflow.
-    pub fn log_odds(&self, near: &Memberships) -> Vec<f64> {
+    pub fn log_odds(&self, memberships: &Memberships) -> Vec<f64> {
         let n_labels = self.by_label.len();
-        let mut log_odds = vec![0.0; near.n_rows() * n_labels];
-        for (at, memberships) in near.by_lanes().enumerate() {
-            let rows = at * LANES..near.n_rows().min((at + 1) * LANES);
+        let mut log_odds = vec![0.0; memberships.n_rows() * n_labels];
+        for (at, block) in memberships.blocks().enumerate() {
+            let rows = at * LANES..memberships.n_rows().min((at + 1) * LANES);
             for (label, outcomes) in self.by_label.iter().enumerate() {
                 let [hits, errors] = [&outcomes.hits, &outcomes.errors].map(|rows| {
                     vectorized(
                         #[inline(always)]
-                        || sum(rows, memberships),
+                        || sum(rows, block),
                     )
                 });
                 for (row, (hits, errors)) in rows.clone().zip(hits.into_iter().zip(errors)) {
                     let place = &mut log_odds[row * n_labels + label];
                     *place = match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
-                        // No evidence that the label is told well near the row: last place.
+                        // Nothing shows that the label is predicted well near the row: last place.
                         (true, _) => f64::NEG_INFINITY,
                         (false, true) => f64::INFINITY,
                         // The scale of the row cancels, unless a sum is out of range.
                         _ if hits.min(errors) > SMALLEST_SUM => hits.ln() - errors.ln(),
                         _ => {
-                            let distances = near.distances_of(row);
-                            log_sum(&outcomes.hits, distances, near.decay())
-                                - log_sum(&outcomes.errors, distances, near.decay())
+                            let distances = memberships.distances_of(row);
+                            log_sum(&outcomes.hits, distances, memberships.decay())
+                                - log_sum(&outcomes.errors, distances, memberships.decay())
                         }
                     };
                 }
@@ -91,16 +89,15 @@ impl LocalF1 {
 
     /// The share of one row's neighbourhood among the validation rows that counts for or against
     /// each label.
-    pub fn weights(&self, near: &Memberships, row: usize, validation: &[usize]) -> Vec<f64> {
-        let distances = near.distances_of(row);
+    pub fn weights(&self, memberships: &Memberships, row: usize, validation: &[usize]) -> Vec<f64> {
+        let (distances, decay) = (memberships.distances_of(row), memberships.decay());
         let all: Vec<u32> = validation.iter().map(|&row| row as u32).collect();
-        let whole = log_sum(&all, distances, near.decay());
+        let whole = log_sum(&all, distances, decay);
         let share = |outcomes: &Outcomes| {
-            let part = [&outcomes.hits, &outcomes.errors].map(|rows| match rows.is_empty() {
-                true => 0.0,
-                false => (log_sum(rows, distances, near.decay()) - whole).exp(),
+            let [hits, errors] = [&outcomes.hits, &outcomes.errors].map(|rows| {
+                if rows.is_empty() { 0.0 } else { (log_sum(rows, distances, decay) - whole).exp() }
             });
-            part[0] + part[1]
+            hits + errors
         };
         self.by_label.iter().map(share).collect()
     }
@@ -152,19 +149,68 @@ fn f1(log_odds: f64) -> f64 {
 }
 
 impl OrderPolicy for LocalF1 {
-    fn orders(&self, block: &Block) -> Vec<Chosen<'_>> {
+    fn orders(&self, block: &Block) -> Vec<Cow<'_, Order>> {
+        let orders = self.of_rows(block, Order::descending);
+        orders.into_iter().map(Cow::Owned).collect()
+    }
+
+    fn reasons(&self, block: &Block, validation: &[usize]) -> Vec<Reason> {
+        let local_f1 = self
+            .of_rows(block, |log_odds| -> Vec<f64> { log_odds.iter().copied().map(f1).collect() });
+        let reason = |(row, local_f1): (usize, Vec<f64>)| {
+            let local_f1 = Quantity {
+                key: "local_f1",
+                title: "local F1",
+                help: "how well the label is predicted near this row, among the member's validation rows",
+                display: Display::Bar,
+                values: local_f1,
+            };
+            let weight = |memberships| Quantity {
+                key: "weight",
+                title: "weight",
+                help: "the share of that neighbourhood where the label is relevant or was predicted",
+                display: Display::Percent,
+                values: self.weights(memberships, row, validation),
+            };
+            let by_label = [local_f1].into_iter().chain(block.memberships.map(weight)).collect();
+            Reason { by_label, ..Reason::default() }
+        };
+        local_f1.into_iter().enumerate().map(reason).collect()
+    }
+
+    fn decay(&self) -> Option<f64> {
+        Some(self.decay)
+    }
+
+    fn summary(&self) -> String {
+        "by local F1, for each row".into()
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Some(n_train) = dimensions.n_train else { return false };
+        let in_range = |rows: &[u32]| rows.iter().all(|&row| (row as usize) < n_train);
+        self.decay > 0.0
+            && self.decay.is_finite()
+            && self.by_label.len() == dimensions.n_labels
+            && self.by_label.iter().all(|of| in_range(&of.hits) && in_range(&of.errors))
+    }
+
+    fn encode(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
+    }
+}
+
+impl LocalF1 {
+    /// What is made of the log-odds of the labels of each row.
+    fn of_rows<T>(&self, block: &Block, make: impl Fn(&[f64]) -> T) -> Vec<T> {
         let n_labels = self.by_label.len();
-        let log_odds = match block.near {
-            Some(near) => self.log_odds(near),
+        let log_odds = match block.memberships {
+            Some(memberships) => self.log_odds(memberships),
             None => vec![0.0; block.n_rows() * n_labels],
         };
-        let choose = |row: usize| {
-            let log_odds = &log_odds[row * n_labels..(row + 1) * n_labels];
-            let order = Cow::Owned(Order::descending(log_odds));
-            let local_f1 = log_odds.iter().copied().map(f1).collect();
-            Chosen { order, reason: Reason::LocalF1(local_f1) }
-        };
-        (0..block.n_rows()).map(choose).collect()
+        (0..block.n_rows())
+            .map(|row| make(&log_odds[row * n_labels..(row + 1) * n_labels]))
+            .collect()
     }
 }
 
@@ -187,9 +233,9 @@ mod tests {
     /// label 2: never there, never said; label 3: FP only.
     fn log_odds(decay: f64, distances: [f64; 4]) -> Vec<f64> {
         let truth = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 0], &[1, 0, 0, 0], &[0, 0, 0, 0]]);
-        let said = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 1], &[1, 0, 0, 0]]);
-        let near = Memberships::new(distances.to_vec(), 4, decay);
-        LocalF1::new(&[0, 2, 3], &said, &truth).log_odds(&near)
+        let predicted = matrix(&[&[1, 1, 0, 0], &[0, 0, 0, 1], &[1, 0, 0, 0]]);
+        let memberships = Memberships::new(distances.to_vec(), 4, decay);
+        LocalF1::new(&[0, 2, 3], &predicted, &truth, decay).log_odds(&memberships)
     }
 
     #[test]
@@ -206,9 +252,10 @@ mod tests {
     #[test]
     fn weights_are_shares_of_the_memberships() {
         let truth = matrix(&[&[1, 0], &[0, 0], &[1, 0]]);
-        let said = matrix(&[&[1, 0], &[0, 0]]);
-        let near = Memberships::new(vec![1.0, 7.0, 2.0], 3, 1.0);
-        let weights = LocalF1::new(&[0, 1], &said, &truth).weights(&near, 0, &[0, 1]);
+        let predicted = matrix(&[&[1, 0], &[0, 0]]);
+        let memberships = Memberships::new(vec![1.0, 7.0, 2.0], 3, 1.0);
+        let local_f1 = LocalF1::new(&[0, 1], &predicted, &truth, 1.0);
+        let weights = local_f1.weights(&memberships, 0, &[0, 1]);
         // Row 0 is a hit of label 0, row 1 counts for nobody: e^-1 of e^-1 + e^-7.
         assert!((weights[0] - 1.0 / (1.0 + (-6.0f64).exp())).abs() < 1e-15);
         assert_eq!(weights[1], 0.0);

@@ -1,16 +1,15 @@
-//! Orders lent by the nearest row: each validation row remembers which of a few random orders told
-//! its labels best, and a row to be labelled asks those nearest to it (OOCC, da Silva et al. 2014;
-//! methods 6.1, a reconstruction).
+//! Orders of the nearest rows (OOCC, da Silva et al. 2014): each validation row is assigned that of a
+//! few random orders which predicts its labels best, and a row to be labelled takes the order of the
+//! validation rows nearest to it (methods 6.1, a reconstruction).
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Chosen, Order, OrderPolicy, Reason};
-use crate::error::{Error, Result};
-use crate::learner::{Block, Lender};
+use crate::chain::{Block, Dimensions, Order, OrderPolicy, Reason};
+use crate::distance::Needs;
 
-/// Random orders, and which of them each validation row lends.
+/// Random orders, and which of them is assigned to each validation row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Oocc {
     orders: Vec<Order>,
@@ -18,32 +17,22 @@ pub struct Oocc {
     rows: Vec<u32>,
     /// F1 of each order on each of these rows, row by row.
     scores: Vec<f64>,
-    /// The place of the order that each of these rows lends.
+    /// The place of the order that is assigned to each of these rows.
     assigned: Vec<u32>,
-    /// k: rows that are asked.
+    /// k: nearest rows that vote for their orders.
     n_neighbours: usize,
 }
 
 impl Oocc {
-    /// Each row lends the order of greatest F1 on it; of equals the one of greatest mean F1 over
-    /// all rows, then the first.
-    pub fn new(
-        orders: Vec<Order>,
-        rows: &[usize],
-        scores: Vec<f64>,
-        n_neighbours: usize,
-    ) -> Result<Oocc> {
-        for (name, value) in [("orders", orders.len()), ("lenders", n_neighbours)] {
-            if value == 0 {
-                return Err(Error::Setting { name, value: "0".into(), accepted: "at least 1" });
-            }
-        }
+    /// Each row is assigned the order of greatest F1 on it; of equals the one of greatest mean F1
+    /// over all rows, then the first.
+    pub fn new(orders: Vec<Order>, rows: &[usize], scores: Vec<f64>, n_neighbours: usize) -> Oocc {
         let rows = rows.iter().map(|&row| row as u32).collect();
         let mut oocc = Oocc { orders, rows, scores, assigned: Vec::new(), n_neighbours };
         let totals = oocc.totals(0..oocc.rows.len());
-        let lends = |at| best(&[&oocc.totals(at..at + 1), &totals]) as u32;
-        oocc.assigned = (0..oocc.rows.len()).map(lends).collect();
-        Ok(oocc)
+        let assign = |at| best(&[&oocc.totals(at..at + 1), &totals]) as u32;
+        oocc.assigned = (0..oocc.rows.len()).map(assign).collect();
+        oocc
     }
 
     /// The orders to choose from.
@@ -51,20 +40,9 @@ impl Oocc {
         &self.orders
     }
 
-    /// For each validation row, ascending, the place of the order it lends.
+    /// For each validation row, ascending, the place of the order assigned to it.
     pub fn assigned(&self) -> &[u32] {
         &self.assigned
-    }
-
-    /// Whether it fits so many labels and training rows, as it does unless it comes from a file.
-    pub(crate) fn is_sound(&self, n_labels: usize, n_train: usize) -> bool {
-        !self.orders.is_empty()
-            && self.orders.iter().all(|order| order.len() == n_labels)
-            && self.rows.iter().all(|&row| (row as usize) < n_train)
-            && self.rows.is_sorted()
-            && self.rows.len().checked_mul(self.orders.len()) == Some(self.scores.len())
-            && self.assigned.len() == self.rows.len()
-            && self.assigned.iter().all(|&at| (at as usize) < self.orders.len())
     }
 
     /// Σ F1 of each order over some of the rows.
@@ -77,18 +55,27 @@ impl Oocc {
         totals
     }
 
-    /// The order lent most often by the nearest rows; of equals the one of greatest F1 on them, then
-    /// of greatest mean F1 over all rows, then the first. Says which row was the nearest to lend it.
-    fn choose(&self, nearest: &[usize], totals: &[f64]) -> Chosen<'_> {
-        let mut lent = vec![0.0; self.orders.len()];
-        nearest.iter().for_each(|&at| lent[self.assigned[at] as usize] += 1.0);
-        let order = best(&[&lent, &self.totals(nearest.iter().copied()), totals]);
-        let lends = |at: &&usize| self.assigned[**at] as usize == order;
-        let reason = nearest.iter().find(lends).map_or(Reason::Always, |&at| {
-            let f1 = self.scores[at * self.orders.len() + order];
-            Reason::Lent(Lender { row: self.rows[at] as usize, f1 })
-        });
-        Chosen { order: Cow::Borrowed(&self.orders[order]), reason }
+    /// The order that most of the nearest rows are assigned; of equals the one of greatest F1 on
+    /// them, then of greatest mean F1 over all rows, then the first. Also the nearest row that is
+    /// assigned it.
+    fn choose(&self, nearest: &[usize], totals: &[f64]) -> (usize, Option<usize>) {
+        let mut votes = vec![0.0; self.orders.len()];
+        nearest.iter().for_each(|&at| votes[self.assigned[at] as usize] += 1.0);
+        let order = best(&[&votes, &self.totals(nearest.iter().copied()), totals]);
+        let is_assigned = |at: &&usize| self.assigned[**at] as usize == order;
+        (order, nearest.iter().find(is_assigned).copied())
+    }
+
+    /// The choice for each row of a block.
+    fn choices(&self, block: &Block) -> Vec<(usize, Option<usize>)> {
+        let totals = self.totals(0..self.rows.len());
+        let of_row = |row: usize| {
+            let ranking = block.rankings.and_then(|rankings| rankings.rankings.get(row));
+            let ranked = ranking.into_iter().flat_map(|ranking| ranking.iter());
+            let place = ranked.filter_map(|ranked| self.rows.binary_search(&ranked.row).ok());
+            self.choose(&place.take(self.n_neighbours).collect::<Vec<_>>(), &totals)
+        };
+        (0..block.n_rows()).map(of_row).collect()
     }
 }
 
@@ -103,15 +90,57 @@ fn best(values: &[&[f64]]) -> usize {
 }
 
 impl OrderPolicy for Oocc {
-    fn orders(&self, block: &Block) -> Vec<Chosen<'_>> {
-        let totals = self.totals(0..self.rows.len());
-        let of_row = |row: usize| {
-            let ranking = block.nearest.and_then(|nearest| nearest.rankings.get(row));
-            let ranked = ranking.into_iter().flat_map(|ranking| ranking.iter());
-            let place = ranked.filter_map(|ranked| self.rows.binary_search(&ranked.row).ok());
-            self.choose(&place.take(self.n_neighbours).collect::<Vec<_>>(), &totals)
+    fn orders(&self, block: &Block) -> Vec<Cow<'_, Order>> {
+        let order = |(order, _): (usize, _)| Cow::Borrowed(&self.orders[order]);
+        self.choices(block).into_iter().map(order).collect()
+    }
+
+    fn reasons(&self, block: &Block, _: &[usize]) -> Vec<Reason> {
+        let reason = |(order, nearest): (usize, Option<usize>)| {
+            let Some(at) = nearest else { return Reason::default() };
+            let (row, f1) = (self.rows[at] as usize, self.scores[at * self.orders.len() + order]);
+            let text = format!(
+                "The order is that of row {row} of the training file, the nearest of the member's {}\n\
+                 validation rows: none of the {} orders tried predicts the labels of that row better\n\
+                 (F1 {f1:.3}).",
+                self.rows.len(),
+                self.orders.len()
+            );
+            Reason { nearest: Some(row), text, ..Reason::default() }
         };
-        (0..block.n_rows()).map(of_row).collect()
+        self.choices(block).into_iter().map(reason).collect()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Ranking
+    }
+
+    fn summary(&self) -> String {
+        format!("one of {}, as the nearest validation row has it", self.orders.len())
+    }
+
+    fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        let positions = |order: &Order| order.iter().map(|label| label.0).collect::<Vec<_>>();
+        let orders: Vec<Vec<usize>> = self.orders.iter().map(positions).collect();
+        [("orders", serde_json::json!(orders)), ("assigned", serde_json::json!(self.assigned))]
+            .map(|(key, value)| (key.to_string(), value))
+            .into_iter()
+            .collect()
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Some(n_train) = dimensions.n_train else { return false };
+        !self.orders.is_empty()
+            && self.orders.iter().all(|order| order.len() == dimensions.n_labels)
+            && self.rows.iter().all(|&row| (row as usize) < n_train)
+            && self.rows.is_sorted()
+            && self.rows.len().checked_mul(self.orders.len()) == Some(self.scores.len())
+            && self.assigned.len() == self.rows.len()
+            && self.assigned.iter().all(|&at| (at as usize) < self.orders.len())
+    }
+
+    fn encode(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
     }
 }
 
@@ -129,34 +158,25 @@ mod tests {
     const SCORES: [f64; 12] = [1.0, 1.0, 0.5, 0.4, 0.4, 0.4, 0.0, 0.4, 0.5, 0.4, 0.4, 0.4];
 
     #[test]
-    fn a_row_lends_its_best_order_and_of_equals_the_best_on_average() {
+    fn a_row_is_assigned_its_best_order_and_of_equals_the_best_on_average() {
         // Row 0 ties between the first two and the second is better on average; rows 1 and 3 tie
-        // throughout; row 2 is told best by the third.
-        let oocc = Oocc::new(orders(), &[3, 5, 8, 9], SCORES.to_vec(), 1).unwrap();
+        // throughout; row 2 is predicted best by the third.
+        let oocc = Oocc::new(orders(), &[3, 5, 8, 9], SCORES.to_vec(), 1);
         assert_eq!(oocc.assigned(), [1, 1, 2, 1]);
-        let even = Oocc::new(orders(), &[3], vec![0.5; 3], 1).unwrap();
+        let even = Oocc::new(orders(), &[3], vec![0.5; 3], 1);
         assert_eq!(even.assigned(), [0]);
     }
 
     #[test]
     fn neighbours_vote_then_their_scores_count() {
-        let oocc = Oocc::new(orders(), &[3, 5, 8, 9], SCORES.to_vec(), 3).unwrap();
+        let oocc = Oocc::new(orders(), &[3, 5, 8, 9], SCORES.to_vec(), 3);
         let totals = oocc.totals(0..4);
-        let chosen = |nearest: &[usize]| oocc.choose(nearest, &totals).order.to_string();
+        let chosen = |nearest: &[usize]| oocc.orders[oocc.choose(nearest, &totals).0].to_string();
         assert_eq!(chosen(&[2, 1, 3]), "2 1 0");
         // One vote each; on these two rows the orders score 0.4, 0.8 and 0.9.
         assert_eq!(chosen(&[1, 2]), "1 0 2");
         // One vote each; 1.0, 1.4 and 1.0.
         assert_eq!(chosen(&[2, 0]), "2 1 0");
-        let lender = Lender { row: 3, f1: 1.0 };
-        assert_eq!(oocc.choose(&[2, 0], &totals).reason, Reason::Lent(lender));
-    }
-
-    #[test]
-    fn no_orders_and_no_neighbours_are_refused() {
-        for (orders, n_neighbours) in [(vec![], 1), (orders(), 0)] {
-            let message = Oocc::new(orders, &[], vec![], n_neighbours).unwrap_err().to_string();
-            assert!(message.contains("is 0"), "{message}");
-        }
+        assert_eq!(oocc.choose(&[2, 0], &totals).1, Some(0), "row 3, which is assigned it");
     }
 }

@@ -48,7 +48,7 @@ pub use discretize::{Bins, Encoding, mdl_cuts};
 pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
 pub use medoids::MedoidStart;
 pub use one_hot::one_hot;
-pub use prepared::{LabelView, Preparation, Prepared};
+pub use prepared::{LabelView, MAX_FEATURES, MAX_IMBALANCE, Preparation, Prepared, SELECT};
 pub use recipe::Recipe;
 pub use select::Cfs;
 pub use standardize::Standardizer;

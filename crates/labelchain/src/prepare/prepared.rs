@@ -5,14 +5,35 @@ use std::sync::Arc;
 use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
+use crate::progress::Cancel;
 use crate::seed::Seed;
+use crate::settings::{AnySetting, Between, OneOf, Or, Setting, Settings, Whole};
+
+/// How unequal the classes of a label may be.
+pub static MAX_IMBALANCE: Setting<Option<f64>> = Setting {
+    name: "max-imbalance",
+    accepts: &Or("none", Between(1.0, f64::MAX)),
+    default: Some(20.0),
+    help: "Majority rows kept for each minority row of a label",
+};
+
+/// How each label selects its inputs: whether by CFS.
+pub static SELECT: Setting<bool> = Setting {
+    name: "select",
+    accepts: &OneOf(&[("cfs", true), ("none", false)]),
+    default: true,
+    help: "How each label selects its features",
+};
+
+/// How many selected inputs are kept.
+pub static MAX_FEATURES: Setting<usize> = Setting {
+    name: "max-features",
+    accepts: &Whole(1..=u32::MAX as usize),
+    default: 300,
+    help: "Of more selected features than this, so many are kept at random",
+};
 
 /// What is done for each label on its own, before its model is fitted (methods 9).
-///
-/// | field | default | meaning |
-/// |---|---|---|
-/// | `undersampling` | 20 | majority rows kept per minority row |
-/// | `selection` | CFS, at most 300 | which inputs the label looks at; all of them if none |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preparation {
     /// Majority rows kept per minority row.
@@ -28,6 +49,19 @@ impl Default for Preparation {
 }
 
 impl Preparation {
+    /// What it reads.
+    pub const SETTINGS: &'static [&'static dyn AnySetting] =
+        &[&MAX_IMBALANCE, &SELECT, &MAX_FEATURES];
+
+    /// As it is set.
+    pub fn of(settings: &Settings) -> Result<Preparation> {
+        let max_features = settings.get(&MAX_FEATURES);
+        Ok(Preparation {
+            undersampling: Undersampling::new(settings.get(&MAX_IMBALANCE))?,
+            selection: settings.get(&SELECT).then_some(Cfs { max_features }),
+        })
+    }
+
     /// All rows and all inputs.
     pub fn none() -> Preparation {
         Preparation { undersampling: Undersampling::none(), selection: None }
@@ -50,6 +84,7 @@ pub struct Prepared {
     columns: Columns,
     zero: Vec<f64>,
     max_memory: u64,
+    cancel: Cancel,
 }
 
 impl Prepared {
@@ -63,7 +98,14 @@ impl Prepared {
         };
         let data = Arc::new(data);
         let columns = Columns::new(&data);
-        Ok(Prepared { standardizer, columns, data, zero, max_memory: u64::MAX })
+        Ok(Prepared {
+            standardizer,
+            columns,
+            data,
+            zero,
+            max_memory: u64::MAX,
+            cancel: Cancel::default(),
+        })
     }
 
     /// Some of the rows, on the scale of all: tuning folds keep that of the whole training set.
@@ -75,6 +117,7 @@ impl Prepared {
             data,
             zero: self.zero.clone(),
             max_memory: self.max_memory,
+            cancel: self.cancel.clone(),
         }
     }
 
@@ -87,6 +130,7 @@ impl Prepared {
             data,
             zero: vec![0.0; train.n_features()],
             max_memory: u64::MAX,
+            cancel: Cancel::default(),
         }
     }
 
@@ -98,6 +142,16 @@ impl Prepared {
     /// How many bytes there are for distances to its rows, unlimited unless set.
     pub fn max_memory(&self) -> u64 {
         self.max_memory
+    }
+
+    /// The same, to be given up when it is cancelled.
+    pub fn cancelled_by(self, cancel: &Cancel) -> Prepared {
+        Prepared { cancel: cancel.clone(), ..self }
+    }
+
+    /// What stops work on it.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// How the inputs were brought to one scale.

@@ -70,7 +70,7 @@ impl Standardizer {
     }
 
     /// Of these columns and then the others.
-    pub(crate) fn beside(mut self, others: Standardizer) -> Standardizer {
+    pub(crate) fn concat_columns(mut self, others: Standardizer) -> Standardizer {
         self.means.extend(others.means);
         self.deviations.extend(others.deviations);
         self
@@ -84,6 +84,14 @@ impl Standardizer {
     /// What the columns are divided by, never 0; nothing for nominal ones.
     pub fn deviations(&self) -> &[Option<f64>] {
         &self.deviations
+    }
+
+    /// A standardized value of a column in the units of the training file.
+    pub(crate) fn in_file(&self, column: usize, value: f64) -> f64 {
+        match (self.means[column], self.deviations[column]) {
+            (Some(mean), Some(deviation)) => value * deviation + mean,
+            _ => value,
+        }
     }
 
     /// What a sparse table still has to lose to be centred: mean / deviation of each column, and 0

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `study` | the study: version, seed, folds, stratification, the protocol's text |
 //! | `sets` | a data set: how it was read, checksums of its files |
-//! | `methods` | a method: what was set |
+//! | `methods` | a method: what was set, and a fingerprint of what it computes |
 //! | `cells` | a method on a fold of a set: eleven losses or an error, CPU seconds, peak memory |
 //! | `running` | a cell that is being computed, or was when its run was killed |
 //!
@@ -24,11 +24,13 @@ use super::protocol::Protocol;
 use crate::data::stratify::Balance;
 use crate::error::{Error, Remedy, Result, Task, directory_of};
 use crate::loss::Criterion;
+use crate::method::fingerprint;
+use crate::settings::AnySetting;
 
 /// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
 const APPLICATION: i64 = 0x6c62_6c63;
 /// The layout of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// A method on a fold of a data set.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +69,8 @@ pub(super) struct Heading {
     protocol: String,
     /// Name, how it was read, checksum.
     sets: Vec<[String; 3]>,
-    /// Name, method, settings.
-    methods: Vec<[String; 3]>,
+    /// Name, method, settings, fingerprint.
+    methods: Vec<[String; 4]>,
 }
 
 impl Heading {
@@ -79,9 +81,13 @@ impl Heading {
             [set.name.clone(), set.reading.clone(), checksum.clone()]
         };
         let method = |method: &super::protocol::MethodSpec| {
-            // Settings always have a JSON form.
-            let settings = serde_json::to_string(&method.settings_for(1)).unwrap_or_default();
-            [method.name.clone(), method.method.to_string(), settings]
+            let value = |setting: &'static dyn AnySetting| {
+                (setting.name().to_string(), method.settings.json(setting))
+            };
+            let settings: serde_json::Map<_, _> = method.method.settings().map(value).collect();
+            let settings = serde_json::Value::Object(settings).to_string();
+            let fingerprint = fingerprint(method.method);
+            [method.name.clone(), method.method.to_string(), settings, fingerprint]
         };
         let stratify = match protocol.stratify {
             None => "none",
@@ -127,7 +133,7 @@ impl Ledger {
                  CREATE TABLE sets (name TEXT PRIMARY KEY, reading TEXT NOT NULL,
                    checksum TEXT NOT NULL);
                  CREATE TABLE methods (name TEXT PRIMARY KEY, method TEXT NOT NULL,
-                   settings TEXT NOT NULL);
+                   settings TEXT NOT NULL, fingerprint TEXT NOT NULL);
                  CREATE TABLE cells (dataset TEXT NOT NULL, method TEXT NOT NULL,
                    fold INTEGER NOT NULL, {}, error TEXT, cpu_seconds REAL NOT NULL,
                    peak_memory INTEGER, PRIMARY KEY (dataset, method, fold));
@@ -191,8 +197,9 @@ impl Ledger {
     pub(super) fn heading(&self) -> Result<Option<Heading>> {
         let three = |row: &Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
         let sets = self.rows("SELECT name, reading, checksum FROM sets ORDER BY rowid", three)?;
-        let methods =
-            self.rows("SELECT name, method, settings FROM methods ORDER BY rowid", three)?;
+        let four = |row: &Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+        let methods = "SELECT name, method, settings, fingerprint FROM methods ORDER BY rowid";
+        let methods = self.rows(methods, four)?;
         let study = "SELECT version, seed, folds, stratify, protocol FROM study";
         let heading = self.rows(study, |row| {
             Ok(Heading {
@@ -226,18 +233,35 @@ impl Ledger {
                 return Err(self.wrong(problem, elsewhere()));
             }
         }
-        for ([name, old_method, old], [_, method, settings]) in pairs(&old.methods, &new.methods) {
+        for (
+            [name, old_method, old_settings, old_fingerprint],
+            [_, method, settings, fingerprint],
+        ) in pairs(&old.methods, &new.methods)
+        {
             if old_method != method {
                 let problem = format!(
                     "results of another protocol: {name:?} was {old_method} and is {method}"
                 );
                 return Err(self.wrong(problem, elsewhere()));
             }
-            if let Some((what, old, new)) = first_difference(old, settings) {
+            if let Some((what, old, new)) = first_difference(old_settings, settings) {
                 let problem = format!(
                     "results of another protocol: {what} of {name:?} was {old} and is {new}"
                 );
                 return Err(self.wrong(problem, elsewhere()));
+            }
+            if old_fingerprint != fingerprint {
+                let problem = format!(
+                    "results of a version of labelchain ({}) that computes {method} differently",
+                    old.version
+                );
+                return Err(self.wrong(
+                    problem,
+                    Remedy::from(
+                        "numbers of two programs do not mix: use that version, or another ",
+                    )
+                    .setting("results"),
+                ));
             }
         }
         for ([name, old_reading, old], [_, reading, checksum]) in pairs(&old.sets, &new.sets) {
@@ -266,15 +290,6 @@ impl Ledger {
     pub(super) fn join(&self, new: &Heading) -> Result<()> {
         self.check(new)?;
         match self.heading()? {
-            Some(old) if old.version != new.version => {
-                return Err(self.wrong(
-                    format!("results of labelchain {}, this is {}", old.version, new.version),
-                    Remedy::from(
-                        "numbers of two versions do not mix: use that version, or another ",
-                    )
-                    .setting("results"),
-                ));
-            }
             Some(_) => self.execute("UPDATE study SET protocol = ?", params![new.protocol])?,
             None => self.execute(
                 "INSERT INTO study VALUES (?, ?, ?, ?, ?)",
@@ -285,7 +300,10 @@ impl Ledger {
             self.execute("INSERT OR IGNORE INTO sets VALUES (?, ?, ?)", params_from_iter(row))?;
         }
         for row in &new.methods {
-            self.execute("INSERT OR IGNORE INTO methods VALUES (?, ?, ?)", params_from_iter(row))?;
+            self.execute(
+                "INSERT OR IGNORE INTO methods VALUES (?, ?, ?, ?)",
+                params_from_iter(row),
+            )?;
         }
         Ok(())
     }
@@ -410,10 +428,10 @@ impl Ledger {
 }
 
 /// Rows of one name in both.
-fn pairs<'r>(
-    old: &'r [[String; 3]],
-    new: &'r [[String; 3]],
-) -> impl Iterator<Item = (&'r [String; 3], &'r [String; 3])> {
+fn pairs<'r, const N: usize>(
+    old: &'r [[String; N]],
+    new: &'r [[String; N]],
+) -> impl Iterator<Item = (&'r [String; N], &'r [String; N])> {
     new.iter().filter_map(|new| Some((old.iter().find(|old| old[0] == new[0])?, new)))
 }
 

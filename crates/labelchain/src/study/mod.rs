@@ -14,7 +14,6 @@ mod part;
 mod peak;
 mod protocol;
 mod run;
-mod settings;
 mod source;
 mod status;
 mod work;

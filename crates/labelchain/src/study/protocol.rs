@@ -9,16 +9,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::document::{Document, scalar};
 use super::part::Only;
-use super::settings::{Draft, SETTINGS, from_1};
 use super::source::SetSource;
 use crate::catalog::PaperSet;
-use crate::chain::Order;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
 use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
 use crate::error::{Error, Result, directory_of, nearest};
-use crate::experiment::{BaseName, Method, Settings, StrategyName};
+use crate::method::{Method, registry};
 use crate::seed::Seed;
+use crate::settings::Settings;
 
 /// Data sets, methods, folds and a seed.
 ///
@@ -35,8 +34,8 @@ use crate::seed::Seed;
 /// "#;
 /// let protocol = Protocol::parse("p.toml".as_ref(), text, None)?;
 /// assert_eq!(protocol.sets[1].name, "wq");
-/// assert_eq!(protocol.methods[1].settings.sampling.n_members, 5);
-/// # Ok::<(), labelchain::error::Error>(())
+/// assert_eq!(protocol.methods[1].settings.iter().next(), Some(("likelihood", "weka")));
+/// # Ok::<(), labelchain::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Protocol {
@@ -72,17 +71,8 @@ pub struct MethodSpec {
     pub name: String,
     /// The method.
     pub method: Method,
-    /// What is set, but for the order.
+    /// What is set.
     pub settings: Settings,
-    has_natural_order: bool,
-}
-
-impl MethodSpec {
-    /// What is set, for labels as many as this.
-    pub(super) fn settings_for(&self, n_labels: usize) -> Settings {
-        let order = self.has_natural_order.then(|| Order::natural(n_labels));
-        Settings { order, ..self.settings.clone() }
-    }
 }
 
 const KEYS: [&str; 7] = ["seed", "folds", "stratify", "data", "sets", "methods", "settings"];
@@ -119,17 +109,19 @@ impl Protocol {
                 _ => None,
             },
         )?;
-        let mut draft = Draft::default();
+        let mut settings_of_all = Settings::default();
         if let Some(settings) = table.get("settings") {
             let of_all = reader.inner(settings, "a table of settings")?;
-            of_all.only(&SETTINGS.map(|(name, ..)| name), "a setting")?;
-            of_all.settings(&mut draft)?;
+            of_all.only(&setting_names(), "a setting")?;
+            of_all.settings(&mut settings_of_all)?;
         }
         let sets = reader.list("sets", "a data set", |value| {
             reader.set(value, &directory).map(|set| (set.name.clone(), set))
         })?;
         let methods = reader.list("methods", "a method", |value| {
-            reader.method(value, draft.clone()).map(|method| (method.name.clone(), method))
+            reader
+                .method(value, settings_of_all.clone())
+                .map(|method| (method.name.clone(), method))
         })?;
         reader.mistyped(&sets)?;
         Ok(Protocol {
@@ -250,50 +242,57 @@ impl<'d> Reader<'d> {
         items.iter().map(read).collect()
     }
 
-    fn settings(&self, draft: &mut Draft) -> Result<()> {
-        for (name, expected, set) in SETTINGS {
-            self.parsed(name, expected, |text| set(draft, text))?;
+    /// Sets what stands under the names of settings.
+    fn settings(&self, settings: &mut Settings) -> Result<()> {
+        for known in registry() {
+            let setting = known.setting;
+            self.parsed(setting.name(), &setting.accepted(), |text| {
+                settings.set(setting, text).ok()
+            })?;
         }
         Ok(())
     }
 
     /// A method's name, or a table with the key `method`.
-    fn method(&self, value: &'d Spanned<DeValue<'d>>, mut draft: Draft) -> Result<MethodSpec> {
+    fn method(
+        &self,
+        value: &'d Spanned<DeValue<'d>>,
+        mut settings: Settings,
+    ) -> Result<MethodSpec> {
         const EXPECTED: &str = "a method";
         let document = &self.document;
         let parse = |value: &Spanned<DeValue>| {
             let text = value.get_ref().as_str().ok_or_else(|| document.not(EXPECTED, value))?;
             text.parse::<Method>().map_err(|error| match error {
                 // Both halves are known, and the error says why they do not go together.
-                Error::Setting { accepted, .. } if pairs().any(|name| name == text) => {
+                Error::Value { accepted, .. } => {
                     document.fault(value.span(), accepted, format!("{text:?}"), None)
                 }
                 _ => {
-                    let known: Vec<String> =
-                        pairs().filter(|name| name.parse::<Method>().is_ok()).collect();
+                    let known: Vec<String> = Method::all().map(|it| it.to_string()).collect();
                     document.unknown(value.span(), EXPECTED, text, &known)
                 }
             })
         };
         let DeValue::Table(table) = value.get_ref() else {
             let method = parse(value)?;
-            return self.spec(value, method.to_string(), method, &draft);
+            return self.spec(value, method.to_string(), method, settings);
         };
         let reader = Reader { table, ..*self };
-        let known: Vec<&str> =
-            ["method", "name"].into_iter().chain(SETTINGS.map(|(name, ..)| name)).collect();
+        let known: Vec<&str> = ["method", "name"].into_iter().chain(setting_names()).collect();
         reader.only(&known, "a setting")?;
         let Some(named) = table.get("method") else {
             return Err(document.fault(value.span(), "method = \"…\" in the table", "none", None));
         };
         let method = parse(named)?;
-        if let Some((key, _)) = table.iter().find(|(key, _)| !method.applies_to(key.get_ref())) {
-            let expected = format!("a setting that {method} applies_to");
+        let is_unused = |key: &str| !["method", "name"].contains(&key) && !method.uses(key);
+        if let Some((key, _)) = table.iter().find(|(key, _)| is_unused(key.get_ref())) {
+            let expected = format!("a setting that {method} uses");
             return Err(document.fault(key.span(), expected, format!("{:?}", key.get_ref()), None));
         }
-        reader.settings(&mut draft)?;
+        reader.settings(&mut settings)?;
         let name = reader.text("name")?.unwrap_or_else(|| method.to_string());
-        self.spec(value, name, method, &draft)
+        self.spec(value, name, method, settings)
     }
 
     fn spec(
@@ -301,14 +300,13 @@ impl<'d> Reader<'d> {
         value: &Spanned<DeValue>,
         name: String,
         method: Method,
-        draft: &Draft,
+        settings: Settings,
     ) -> Result<MethodSpec> {
-        let settings = draft.settings();
-        if method.strategy.needs_validation() && settings.sampling.fit_share == 1.0 {
+        if method.check(&settings).is_err() {
             let expected = "a fit-share below 1 for a method that validates";
             return Err(self.document.fault(value.span(), expected, "1", None));
         }
-        Ok(MethodSpec { name, method, settings, has_natural_order: draft.has_natural_order })
+        Ok(MethodSpec { name, method, settings })
     }
 
     /// A data file's name, or a table with the key `file` or `paper`.
@@ -489,17 +487,21 @@ fn written(value: &Spanned<DeValue>) -> String {
     }
 }
 
-/// Every strategy with every base, whether they go together or not.
-fn pairs() -> impl Iterator<Item = String> {
-    StrategyName::ALL.iter().flat_map(|(_, strategy)| {
-        BaseName::ALL.iter().map(move |(_, base)| format!("{strategy}-{base}"))
-    })
+fn from_1(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|&n| n >= 1)
+}
+
+/// The names of all settings.
+fn setting_names() -> Vec<&'static str> {
+    registry().iter().map(|known| known.setting.name()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ensemble::{DECAY, GivenOrder, MEMBERS, ORDER};
     use crate::error::Remedy;
+    use crate::prepare::MAX_IMBALANCE;
 
     fn parsed(text: &str) -> Result<Protocol> {
         Protocol::parse("p.toml".as_ref(), text, None)
@@ -523,12 +525,13 @@ mod tests {
              settings = { members = 3, decay = 2.5, max-imbalance = \"none\" }\n",
         );
         let methods = protocol.unwrap().methods;
-        let members = |at: usize| methods[at].settings.sampling.n_members;
-        assert_eq!((members(0), members(1)), (3, 7));
-        assert_eq!(methods[1].settings.decay, Some(2.5));
-        assert_eq!(methods[1].settings.max_imbalance, None);
-        assert_eq!(methods[0].settings_for(2).order, None);
-        assert_eq!(methods[1].settings_for(2).order, Some(Order::natural(2)));
+        let [of_all, own] = [&methods[0].settings, &methods[1].settings];
+        assert_eq!((of_all.get(&MEMBERS), own.get(&MEMBERS)), (3, 7));
+        assert_eq!((own.get(&DECAY), own.get(&MAX_IMBALANCE)), (Some(2.5), None));
+        assert_eq!(
+            (of_all.get(&ORDER), own.get(&ORDER)),
+            (GivenOrder::Random, GivenOrder::Natural)
+        );
     }
 
     #[test]
@@ -561,7 +564,7 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"ecc-nb\", cost = 1 }]\n".into(),
-                "line 2, column 33: expected a setting that ecc-nb applies_to, found \"cost\"",
+                "line 2, column 33: expected a setting that ecc-nb uses, found \"cost\"",
                 None,
             ),
             (

@@ -14,8 +14,11 @@ use super::protocol::{MethodSpec, Protocol};
 use crate::data::Dataset;
 use crate::data::split::Folds;
 use crate::error::Result;
-use crate::experiment::{Fold, Method, Settings};
+use crate::experiment::Fold;
+use crate::method::Method;
+use crate::model::RunOptions;
 use crate::seed::Seed;
+use crate::settings::Settings;
 
 /// A fold of a set, with the methods to test in it: they share members, so they belong together.
 pub(super) struct Unit {
@@ -35,15 +38,14 @@ pub(super) enum Message {
 struct Loaded {
     data: Dataset,
     folds: Folds,
-    /// Of each method.
-    settings: Vec<Settings>,
 }
 
 impl Loaded {
     fn fold(&self, at: usize, seed: Seed, max_memory: u64) -> Result<Fold> {
         let train = self.data.select(&self.folds.train_rows(at));
         let test = self.data.select(&self.folds.test_rows(at));
-        Fold::new(train, test, seed.child("fold", at), max_memory)
+        let options = RunOptions { max_memory, ..RunOptions::default() };
+        Fold::new(train, test, seed.child("fold", at), &options)
     }
 }
 
@@ -109,12 +111,11 @@ impl Work {
         let watching = self.watch.start();
         let ready = self.load(unit.set).and_then(|loaded| {
             let seed = self.protocol.seed();
-            let fold = caught(|| loaded.fold(unit.fold, seed, self.max_memory))?;
-            Ok((loaded, fold))
+            caught(|| loaded.fold(unit.fold, seed, self.max_memory))
         });
         match ready {
-            Ok((loaded, fold)) => {
-                for (settings, places) in alike(&unit.methods, &loaded.settings) {
+            Ok(fold) => {
+                for (settings, places) in alike(&unit.methods, &self.protocol.methods) {
                     let of = |&at: &usize| self.protocol.methods[at].method;
                     let methods: Vec<Method> = places.iter().map(of).collect();
                     let mut tests = fold.test(&methods, settings, &|_| ());
@@ -176,19 +177,17 @@ impl Work {
             let set = &self.protocol.sets[at];
             let data = set.source.open(self.max_memory)?;
             let folds = self.protocol.folds(&data)?;
-            let of = |method: &MethodSpec| method.settings_for(data.n_labels());
-            let settings = self.protocol.methods.iter().map(of).collect();
-            Ok(Arc::new(Loaded { data, folds, settings }))
+            Ok(Arc::new(Loaded { data, folds }))
         });
         loaded.insert((at, read)).1.clone()
     }
 }
 
 /// Methods with equal settings share members.
-fn alike<'s>(methods: &[usize], settings: &'s [Settings]) -> Vec<(&'s Settings, Vec<usize>)> {
+fn alike<'s>(methods: &[usize], specs: &'s [MethodSpec]) -> Vec<(&'s Settings, Vec<usize>)> {
     let mut groups: Vec<(&Settings, Vec<usize>)> = Vec::new();
     for &method in methods {
-        let of = &settings[method];
+        let of = &specs[method].settings;
         match groups.iter_mut().find(|(known, _)| *known == of) {
             Some((_, group)) => group.push(method),
             None => groups.push((of, vec![method])),

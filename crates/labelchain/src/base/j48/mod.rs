@@ -5,16 +5,19 @@
 //! answer, `prune` takes back what only fits the training rows. Every rule is WEKA's (methods 8.3),
 //! down to the tolerances; `tests/trees_agree.rs` holds the trees to WEKA's.
 
+mod base;
 mod grow;
 mod partition;
 mod prune;
 mod split;
 
+pub(super) use base::BASE;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BinaryLearner, BinaryModel};
+use crate::chain::{BinaryLearner, BinaryModel, Score};
 use crate::data::{Attribute, Dataset, LabelId};
 use crate::error::{Error, Result};
 use crate::prepare::{SMALL, stored_cells};
@@ -183,9 +186,17 @@ impl BinaryLearner for J48 {
 impl BinaryModel for J48Model {
     /// Log-odds of the class shares where the row ends: infinite where all rows agree, 0 where no
     /// class is ahead by more than 1e-6.
-    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
         let [no, yes] = self.shares(cell);
-        if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() }
+        Score::LogOdds(if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() })
+    }
+
+    fn fits(&self, n_inputs: usize) -> bool {
+        self.is_sound(n_inputs)
+    }
+
+    fn text(&self, inputs: &[Attribute], value: &dyn Fn(usize, f64) -> f64) -> Option<String> {
+        Some(self.on_scale(value).named(inputs).to_string())
     }
 }
 

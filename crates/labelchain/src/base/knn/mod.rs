@@ -1,17 +1,23 @@
 //! Rankings neighbours: a label is relevant if most of the training rows near by carry it, where a
 //! label decided otherwise than in a training row puts that row 1 farther away.
 
+mod base;
+mod tuning;
+
+pub(super) use base::BASE;
+
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChainLearner, ChainModel, Evidence};
+use crate::chain::{
+    BaseModel, Block, ChainLearner, ChainModel, Dimensions, Evidence, Score, Scoring, TunedSetting,
+};
 use crate::data::{LabelId, LabelMatrix};
 use crate::distance::{ColumnBlocks, Metric, Needs, Ranked, Ranking};
 use crate::error::{Error, Result};
-use crate::learner::Block;
 use crate::prepare::{LabelView, Preparation, Prepared, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
@@ -108,30 +114,14 @@ impl ChainLearner for NearestNeighbours {
             votes_on,
         })
     }
+
+    fn tuned(&self) -> Vec<TunedSetting> {
+        let values = vec![Some(self.neighbours as f64)];
+        vec![TunedSetting { setting: base::NEIGHBOURS.name, values }]
+    }
 }
 
 impl NearestNeighboursModel {
-    /// The rows and features each label learned from.
-    pub fn views(&self) -> &[LabelView] {
-        &self.views
-    }
-
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize, n_train: usize) -> bool {
-        let fits = |view: &LabelView| {
-            view.rows.iter().all(|&row| row < n_train)
-                && view.features.iter().all(|&column| column < n_features)
-        };
-        self.neighbours > 0
-            && self.n_features == n_features
-            && self.views.len() == n_labels
-            && self.views.iter().all(fits)
-            && self.rows.iter().all(|&row| row < n_train)
-            && self.rows.is_sorted()
-            && self.carries.is_sound(n_train, n_labels)
-            && self.votes_on.is_sound(n_train, n_labels)
-    }
-
     /// Whether a label measures distances of its own. WEKA's ranges are those of its rows.
     fn is_own(&self, view: &LabelView) -> bool {
         view.features.len() < self.n_features || self.metric == Metric::Weka
@@ -175,10 +165,7 @@ impl OwnInputs {
     }
 }
 
-impl ChainModel for NearestNeighboursModel {
-    type Scores = Distances;
-    type Evidence<'m> = Disagreement<'m>;
-
+impl BaseModel for NearestNeighboursModel {
     fn n_labels(&self) -> usize {
         self.views.len()
     }
@@ -190,9 +177,38 @@ impl ChainModel for NearestNeighboursModel {
         }
     }
 
+    fn views(&self) -> &[LabelView] {
+        &self.views
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Dimensions { n_labels, n_features, n_train: Some(n_train) } = *dimensions else {
+            return false;
+        };
+        let view_fits = |view: &LabelView| {
+            view.rows.iter().all(|&row| row < n_train)
+                && view.features.iter().all(|&column| column < n_features)
+        };
+        self.neighbours > 0
+            && self.n_features == n_features
+            && self.views.len() == n_labels
+            && self.views.iter().all(view_fits)
+            && self.rows.iter().all(|&row| row < n_train)
+            && self.rows.is_sorted()
+            && self.carries.is_sound(n_train, n_labels)
+            && self.votes_on.is_sound(n_train, n_labels)
+    }
+}
+
+impl ChainModel for NearestNeighboursModel {}
+
+impl Scoring for NearestNeighboursModel {
+    type Scores = Distances;
+    type Evidence<'m> = Disagreement<'m>;
+
     fn score(&self, block: &Block) -> Distances {
         let own = |view: &LabelView| {
-            let nearest = block.nearest.filter(|_| self.is_own(view))?;
+            let nearest = block.rankings.filter(|_| self.is_own(view))?;
             let voters = nearest.train.lanes(&view.rows, &view.features, self.metric);
             let place = |row: &usize| self.rows.binary_search(row).ok();
             let places = view.rows.iter().filter_map(place).collect();
@@ -201,7 +217,7 @@ impl ChainModel for NearestNeighboursModel {
         };
         let own: Vec<Option<OwnInputs>> = self.views.iter().map(own).collect();
         Distances {
-            shared: block.nearest.map_or(Vec::new(), |nearest| nearest.rankings.clone()),
+            shared: block.rankings.map_or(Vec::new(), |nearest| nearest.rankings.clone()),
             carried: if own.iter().any(Option::is_some) { self.carried() } else { Vec::new() },
             own,
         }
@@ -362,17 +378,23 @@ impl Disagreement<'_> {
     }
 
     /// Log-odds of the votes of the nearest rows.
-    fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> f64 {
+    fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> Score {
         let [yes, no] = self.votes(label, nearest);
         let start = match self.model.ties {
             Ties::LowerRow => 0.0,
             Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
         };
-        if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() }
+        let log_odds =
+            if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() };
+        Score::LogOdds(log_odds)
     }
 
     /// The support of a label with several R, none more than the model's, found in one search.
-    pub fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [f64; N] {
+    pub(crate) fn supports<const N: usize>(
+        &self,
+        label: LabelId,
+        neighbours: [usize; N],
+    ) -> [Score; N] {
         let nearest = self.nearest(label);
         neighbours.map(|r| self.log_odds(label, &nearest[..r.min(nearest.len())]))
     }
@@ -410,7 +432,7 @@ impl Closest {
 impl Evidence for Disagreement<'_> {
     /// Log-odds of the neighbours' votes, infinite where they are unanimous unless votes start
     /// above 0; 0 where nobody votes.
-    fn support(&self, label: LabelId) -> f64 {
+    fn support(&self, label: LabelId) -> Score {
         self.log_odds(label, &self.nearest(label))
     }
 

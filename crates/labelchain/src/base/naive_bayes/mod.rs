@@ -4,14 +4,19 @@ use std::cell::LazyCell;
 
 use serde::{Deserialize, Serialize};
 
+mod base;
 mod density;
 mod kernels;
 mod moments;
 
-use super::{ChainLearner, ChainModel, Evidence};
-use crate::data::{AttributeKind, Dense, LabelId, Matrix};
+pub(super) use base::BASE;
+
+use crate::chain::{
+    BaseModel, BinaryLearner, BinaryModel, Block, ChainLearner, ChainModel, Dimensions, Evidence,
+    Score, Scoring, scores_of_only_label, table_of_one_row,
+};
+use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::error::Result;
-use crate::learner::Block;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
@@ -90,6 +95,7 @@ impl ChainLearner for NaiveBayes {
         let mut factors = vec![Vec::new(); train.data().n_features()];
         let groups = groups(&views, rows);
         for group in &groups {
+            train.cancel().check()?;
             self.fit_group(train, group, &views, &mut factors);
         }
         // In label order, so that sums do not depend on how labels were grouped.
@@ -348,13 +354,44 @@ pub struct LogOdds {
     by_row: Vec<f64>,
 }
 
-impl ChainModel for NaiveBayesModel {
-    type Scores = LogOdds;
-    type Evidence<'m> = Conditioned<'m>;
-
+impl BaseModel for NaiveBayesModel {
     fn n_labels(&self) -> usize {
         self.n_labels
     }
+
+    fn views(&self) -> &[LabelView] {
+        &self.views
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Dimensions { n_labels, n_features, .. } = *dimensions;
+        let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
+        let factor_fits =
+            |(label, factor): &(LabelId, Factor)| label.0 < n_labels && factor.is_sound();
+        lengths == [n_labels; 4]
+            && [self.factors.len(), self.zero.len()] == [n_features; 2]
+            && self.given.len() == 2 * n_labels * n_labels
+            && self.factors.iter().flatten().all(factor_fits)
+    }
+}
+
+impl ChainModel for NaiveBayesModel {
+    /// Given a label, inputs are taken to be independent, so each may be learned on its own.
+    fn concat_columns(mut self, other: NaiveBayesModel) -> Option<NaiveBayesModel> {
+        let n_before = self.n_features();
+        for (view, more) in self.views.iter_mut().zip(other.views) {
+            view.features.extend(more.features.iter().map(|column| n_before + column));
+        }
+        self.factors.extend(other.factors);
+        self.zero.extend(other.zero);
+        self.baseline = baseline(&self.prior, &self.factors, &self.zero);
+        Some(self)
+    }
+}
+
+impl Scoring for NaiveBayesModel {
+    type Scores = LogOdds;
+    type Evidence<'m> = Conditioned<'m>;
 
     fn score(&self, block: &Block) -> LogOdds {
         match block.features {
@@ -371,39 +408,8 @@ impl ChainModel for NaiveBayesModel {
 
 impl NaiveBayesModel {
     /// How many inputs.
-    pub(super) fn n_features(&self) -> usize {
+    fn n_features(&self) -> usize {
         self.factors.len()
-    }
-
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
-        let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
-        lengths == [n_labels; 4]
-            && [self.factors.len(), self.zero.len()] == [n_features; 2]
-            && self.given.len() == 2 * n_labels * n_labels
-            && self
-                .factors
-                .iter()
-                .flatten()
-                .all(|(label, factor)| label.0 < n_labels && factor.is_sound())
-    }
-
-    /// The model of these inputs and then those of another, fitted to the same rows and labels: given
-    /// a label, inputs are taken to be independent, so each may be learned on its own.
-    pub(crate) fn beside(mut self, other: NaiveBayesModel) -> NaiveBayesModel {
-        let n_before = self.n_features();
-        for (view, more) in self.views.iter_mut().zip(other.views) {
-            view.features.extend(more.features.iter().map(|column| n_before + column));
-        }
-        self.factors.extend(other.factors);
-        self.zero.extend(other.zero);
-        self.baseline = baseline(&self.prior, &self.factors, &self.zero);
-        self
-    }
-
-    /// The rows and features each label learned from.
-    pub fn views(&self) -> &[LabelView] {
-        &self.views
     }
 
     /// Normal densities are quadratic in the cells, so those of all columns and labels are one
@@ -508,8 +514,8 @@ pub struct Conditioned<'m> {
 }
 
 impl Evidence for Conditioned<'_> {
-    fn support(&self, label: LabelId) -> f64 {
-        self.log_odds[label.0]
+    fn support(&self, label: LabelId) -> Score {
+        Score::LogOdds(self.log_odds[label.0])
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
@@ -518,5 +524,31 @@ impl Evidence for Conditioned<'_> {
         for (log_odds, given) in self.log_odds.iter_mut().zip(&self.given[start..start + n]) {
             *log_odds += given;
         }
+    }
+}
+
+impl BinaryLearner for NaiveBayes {
+    type Model = NaiveBayesModel;
+
+    fn fit_binary(&self, train: &Dataset) -> Result<NaiveBayesModel> {
+        let rows: Vec<usize> = (0..train.n_rows()).collect();
+        let plain = NaiveBayes { preparation: Preparation::none(), likelihood: self.likelihood };
+        plain.fit(&Prepared::as_is(train), &rows, Seed::new(0))
+    }
+}
+
+impl BinaryModel for NaiveBayesModel {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
+        let features = table_of_one_row(self.n_features(), cell);
+        self.supports(&Block::of(&features, &[0]))[0]
+    }
+
+    fn supports(&self, block: &Block) -> Vec<Score> {
+        scores_of_only_label(self, block)
+    }
+
+    fn fits(&self, n_inputs: usize) -> bool {
+        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_train: None };
+        BaseModel::fits(self, &dimensions)
     }
 }

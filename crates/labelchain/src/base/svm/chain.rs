@@ -4,11 +4,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{BinarySvm, Svm, TrainingRows};
-use crate::base::binary::{of_only_label, one_row};
-use crate::base::{BinaryModel, ChainModel, Evidence};
+use crate::chain::{
+    BaseModel, BinaryModel, Block, Dimensions, Evidence, Order, OrderedModel, Score, Scoring,
+    scores_of_only_label, table_of_one_row,
+};
 use crate::data::LabelId;
 use crate::error::{Error, Result};
-use crate::learner::Block;
 use crate::prepare::{LabelView, views};
 
 /// A machine for each label.
@@ -23,6 +24,7 @@ pub struct SvmChain {
     links: Vec<Link>,
     /// The rows that decide: labels that look at the same inputs share one, and distances in it.
     spaces: Vec<TrainingRows>,
+    order: Option<Order>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,8 +38,8 @@ struct Link {
 
 impl SvmChain {
     /// Trains a machine for each label, with settings of its own: on the rows and inputs of its
-    /// view, and on the truth about the labels before it in `order`; on the inputs alone where it is
-    /// not in it. Machines that look at all inputs read the distances of `train`.
+    /// view, and on the truth about the labels before it in `order`; on the inputs alone where there
+    /// is none. Machines that look at all inputs read the distances of `train`.
     ///
     /// # Panics
     /// If a view or the order names what is not in the space.
@@ -45,11 +47,12 @@ impl SvmChain {
         svms: &[Svm],
         train: &TrainingRows,
         views: Vec<LabelView>,
-        order: &[LabelId],
+        order: Option<&Order>,
     ) -> Result<SvmChain> {
         Error::unless_same("settings by label", train.labels().n_labels(), svms.len())?;
         Error::unless_same("views by label", svms.len(), views.len())?;
-        let before = |label| &order[..order.iter().position(|&at| at == label).unwrap_or(0)];
+        let labels: Vec<LabelId> = order.into_iter().flat_map(Order::iter).collect();
+        let before = |label| &labels[..labels.iter().position(|&at| at == label).unwrap_or(0)];
         let all: Vec<usize> = (0..train.n_rows()).collect();
         let machine = |(label, (svm, view)): (usize, (&Svm, &LabelView))| {
             let label = LabelId(label);
@@ -88,26 +91,32 @@ impl SvmChain {
             machine,
         };
         let links = machines.into_iter().enumerate().map(link).collect();
-        Ok(SvmChain { views, links, spaces })
-    }
-
-    /// The rows and features each label learned from.
-    pub fn views(&self) -> &[LabelView] {
-        &self.views
+        Ok(SvmChain { views, links, spaces, order: order.cloned() })
     }
 
     /// How a label is decided; its rows are counted among those that decide.
     pub fn machine(&self, label: LabelId) -> &BinarySvm {
         &self.links[label.0].machine
     }
+}
 
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
+impl BaseModel for SvmChain {
+    fn n_labels(&self) -> usize {
+        self.links.len()
+    }
+
+    fn views(&self) -> &[LabelView] {
+        &self.views
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let Dimensions { n_labels, n_features, .. } = *dimensions;
         let link = |link: &Link| {
             let space = self.spaces.get(link.space);
             space.is_some_and(|space| link.machine.is_sound(space.n_rows()))
         };
         self.links.len() == n_labels
+            && self.order.as_ref().is_none_or(|order| order.len() == n_labels)
             && self.views.len() == n_labels
             && self.links.iter().all(link)
             && self.spaces.iter().all(|space| space.is_sound(n_labels, n_features))
@@ -115,14 +124,16 @@ impl SvmChain {
     }
 }
 
-impl ChainModel for SvmChain {
+impl OrderedModel for SvmChain {
+    fn order(&self) -> Option<&Order> {
+        self.order.as_ref()
+    }
+}
+
+impl Scoring for SvmChain {
     /// For each space, the squared distances of the rows to those of the space, in the inputs.
     type Scores = Vec<Vec<f64>>;
     type Evidence<'m> = Known<'m>;
-
-    fn n_labels(&self) -> usize {
-        self.links.len()
-    }
 
     fn score(&self, block: &Block) -> Vec<Vec<f64>> {
         let distances = |space: &TrainingRows| space.distances(block.features, block.rows);
@@ -147,12 +158,13 @@ pub struct Known<'m> {
 impl Evidence for Known<'_> {
     /// How far on which side the row lies, in units of the margin: the sign decides, as log-odds
     /// would, and the size is no probability.
-    fn support(&self, label: LabelId) -> f64 {
+    fn support(&self, label: LabelId) -> Score {
         let Link { space: at, before, machine } = &self.model.links[label.0];
         let space = &self.model.spaces[*at];
         let distances = &self.distances[*at][self.row * space.n_rows()..];
-        machine
-            .decide(|row| distances[row] + f64::from(space.disagreements(row, &self.told, before)))
+        let distance =
+            |row: usize| distances[row] + f64::from(space.disagreements(row, &self.told, before));
+        Score::Margin(machine.decide(distance))
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
@@ -165,13 +177,18 @@ impl Evidence for Known<'_> {
 }
 
 impl BinaryModel for SvmChain {
-    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
         let n_features = self.spaces.first().map_or(0, TrainingRows::n_features);
-        let features = one_row(n_features, cell);
-        self.supports(&Block { features: &features, rows: &[0], near: None, nearest: None })[0]
+        let features = table_of_one_row(n_features, cell);
+        self.supports(&Block::of(&features, &[0]))[0]
     }
 
-    fn supports(&self, block: &Block) -> Vec<f64> {
-        of_only_label(self, block)
+    fn supports(&self, block: &Block) -> Vec<Score> {
+        scores_of_only_label(self, block)
+    }
+
+    fn fits(&self, n_inputs: usize) -> bool {
+        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_train: None };
+        BaseModel::fits(self, &dimensions)
     }
 }

@@ -7,12 +7,15 @@
 //! every label, fold, member and link; [`Grid`] chooses C and γ for all labels from it, and an
 //! [`SvmChain`] is a machine for each label, on their own or linked into a chain.
 
+mod base;
 mod chain;
 mod grid;
 mod inputs;
 mod kernel;
 mod smo;
 mod training_rows;
+
+pub(super) use base::BASE;
 
 pub use chain::SvmChain;
 pub use grid::{Grid, Tuned};
@@ -21,7 +24,7 @@ pub use training_rows::TrainingRows;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::BinaryLearner;
+use crate::chain::BinaryLearner;
 use crate::data::{Dataset, LabelId};
 use crate::error::{Error, Result};
 use crate::prepare::LabelView;
@@ -175,7 +178,7 @@ impl BinaryLearner for Svm {
     fn fit_binary(&self, train: &Dataset) -> Result<SvmChain> {
         let space = TrainingRows::new(train, self.memory)?;
         let (rows, features) = ((0..train.n_rows()).collect(), (0..train.n_features()).collect());
-        SvmChain::fit(&[*self], &space, vec![LabelView { rows, features }], &[])
+        SvmChain::fit(&[*self], &space, vec![LabelView { rows, features }], None)
     }
 }
 

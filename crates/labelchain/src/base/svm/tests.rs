@@ -1,5 +1,7 @@
 use super::*;
-use crate::base::{BinaryModel as _, ChainModel as _, Evidence as _};
+use crate::chain::{
+    BaseModel as _, BinaryModel as _, Block, Dimensions, Evidence as _, Order, Scoring as _,
+};
 use crate::data::split::{Folds, folds};
 use crate::data::{Attribute, Dense, LabelMatrix, Matrix, ReadOptions, parse};
 use crate::learner::Block;

@@ -1,0 +1,76 @@
+//! C4.5 trees as a base learner: their settings and their row in the table.
+
+use std::sync::Arc;
+
+use super::{J48, J48Model};
+use crate::base::{Base, BaseKind, decode_fixed_order};
+use crate::chain::{FixedOrderChain, FixedOrderLearner, FixedOrderModel, Order};
+use crate::error::Result;
+use crate::prepare::{Preparation, Prepared};
+use crate::seed::Seed;
+use crate::settings::{Flag, Setting, UpTo, Whole};
+
+static CONFIDENCE: Setting<f64> = Setting {
+    name: "confidence",
+    accepts: &UpTo(0.5),
+    default: 0.25,
+    help: "The smaller, the more of a tree is pruned",
+};
+
+static MIN_LEAF: Setting<usize> = Setting {
+    name: "min-leaf",
+    accepts: &Whole(1..=u32::MAX as usize),
+    default: 2,
+    help: "Rows that at least two branches of a split must have",
+};
+
+static UNPRUNED: Setting<bool> = Setting {
+    name: "unpruned",
+    accepts: &Flag,
+    default: false,
+    help: "Leave trees as they have grown",
+};
+
+static BINARY_SPLITS: Setting<bool> = Setting {
+    name: "binary-splits",
+    accepts: &Flag,
+    default: false,
+    help: "Split nominal inputs into one value and the others",
+};
+
+pub(in crate::base) static BASE: Base = Base {
+    name: "j48",
+    about: "C4.5 trees as in WEKA's J48",
+    kind: BaseKind::FixedOrder {
+        learner: |task| {
+            let tree = J48 {
+                confidence: task.settings.get(&CONFIDENCE),
+                min_leaf: task.settings.get(&MIN_LEAF),
+                pruned: !task.settings.get(&UNPRUNED),
+                binary_splits: task.settings.get(&BINARY_SPLITS),
+            };
+            Ok(Box::new(TreeChains { tree, preparation: Preparation::of(task.settings)? }))
+        },
+        decode: decode_fixed_order::<FixedOrderChain<J48Model>>,
+    },
+    settings: &[&CONFIDENCE, &MIN_LEAF, &UNPRUNED, &BINARY_SPLITS],
+};
+
+/// Trees for every label.
+struct TreeChains {
+    tree: J48,
+    preparation: Preparation,
+}
+
+impl FixedOrderLearner for TreeChains {
+    fn train(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        order: Option<&Order>,
+        seed: Seed,
+    ) -> Result<Arc<dyn FixedOrderModel>> {
+        let views = train.views(&self.preparation, rows, seed);
+        Ok(Arc::new(FixedOrderChain::fit(&self.tree, train, views, order)?))
+    }
+}

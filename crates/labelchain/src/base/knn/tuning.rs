@@ -1,0 +1,58 @@
+//! How many neighbours vote: R by cross-validation.
+
+use rayon::prelude::*;
+
+use super::{NearestNeighbours, NearestNeighboursModel};
+use crate::base::BaseTask;
+use crate::chain::{BaseModel as _, ChainLearner as _, Order, Scoring as _};
+use crate::data::{Dataset, LabelMatrix};
+use crate::distance::Neighbourhood;
+use crate::ensemble::{Candidate, RowBlock, VotesBySetting, cross_validated};
+use crate::error::Result;
+
+const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
+
+/// R of least macro-F1 loss of binary relevance, ties to the smaller one (methods 3.2). Each fold's
+/// rows are ranked once; only the length of the neighbourhood changes.
+pub(super) fn tune_neighbours(learner: &NearestNeighbours, task: &BaseTask) -> Result<usize> {
+    let greatest = NEIGHBOURS[NEIGHBOURS.len() - 1];
+    let greatest = NearestNeighbours { neighbours: greatest, ..learner.clone() };
+    let best = cross_validated(task.train, task.seed, |fitted, tested, seed| {
+        let fit = |rows: &[usize], _: &Order, seed| greatest.fit(fitted, rows, seed);
+        let candidates = task.sampling.candidates(fitted, seed, fit)?;
+        votes(&candidates, tested, &Neighbourhood::of_prepared(fitted)?)
+    })?;
+    Ok(NEIGHBOURS[best])
+}
+
+/// The votes of binary relevance under every R.
+fn votes(
+    candidates: &[Candidate<NearestNeighboursModel>],
+    rows: &Dataset,
+    train: &Neighbourhood,
+) -> Result<VotesBySetting<{ NEIGHBOURS.len() }>> {
+    let mut votes = VotesBySetting::new(candidates.len(), rows.n_rows(), rows.n_labels());
+    let needs = candidates.iter().map(|candidate| candidate.model.needs());
+    let needs = needs.max().unwrap_or_default();
+    for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
+        let block = RowBlock::new(rows, start, Some(train), None, needs)?;
+        let ask = |candidate: &Candidate<NearestNeighboursModel>| {
+            let scores = candidate.model.score(&block.view());
+            let none = LabelMatrix::empty(block.n_rows(), rows.n_labels());
+            let mut answers = vec![none; NEIGHBOURS.len()];
+            for row in 0..block.n_rows() {
+                let evidence = candidate.model.evidence(&scores, row);
+                for label in rows.labels().ids() {
+                    let supports = evidence.supports(label, NEIGHBOURS);
+                    for (answers, support) in answers.iter_mut().zip(supports) {
+                        answers.set(row, label, support.is_relevant());
+                    }
+                }
+            }
+            answers
+        };
+        let by_candidate: Vec<Vec<LabelMatrix>> = candidates.par_iter().map(ask).collect();
+        by_candidate.iter().for_each(|by_neighbours| votes.count(by_neighbours, start));
+    }
+    Ok(votes)
+}

@@ -1,0 +1,28 @@
+//! Rows that are labelled together.
+
+use crate::data::Matrix;
+use crate::distance::{Memberships, Rankings};
+
+/// Standardized rows to be labelled, with the distances that all members of an ensemble share.
+pub struct Block<'a> {
+    /// The inputs.
+    pub features: &'a Matrix,
+    /// Which rows of them.
+    pub rows: &'a [usize],
+    /// How much each training row belongs to the neighbourhood of each row, where it is needed.
+    pub memberships: Option<&'a Memberships>,
+    /// All training rows from the nearest to the farthest, where they are needed.
+    pub rankings: Option<&'a Rankings<'a>>,
+}
+
+impl<'a> Block<'a> {
+    /// Rows for models that need nothing but the inputs.
+    pub fn of(features: &'a Matrix, rows: &'a [usize]) -> Block<'a> {
+        Block { features, rows, memberships: None, rankings: None }
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+}

@@ -1,0 +1,87 @@
+//! What every model of labels has in common, whether or not it is bound to an order.
+
+use std::any::Any;
+
+use super::{Block, Score};
+use crate::data::{Attribute, LabelId};
+use crate::distance::Needs;
+use crate::prepare::{LabelView, Standardizer};
+
+/// What is known about one row: cheap to copy, changed by each decision.
+pub trait Evidence: Clone {
+    /// How strongly the model speaks for a label that is not yet decided.
+    fn support(&self, label: LabelId) -> Score;
+
+    /// Conditions every open label on the decision just made.
+    fn observe(&mut self, label: LabelId, relevant: bool);
+}
+
+/// A fitted model, as far as it can be an object.
+pub trait BaseModel: Any + Send + Sync {
+    /// How many labels.
+    fn n_labels(&self) -> usize;
+
+    /// Which distances to the training rows scoring asks a block for.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// The rows and features each label learned from.
+    fn views(&self) -> &[LabelView];
+
+    /// Whether the parts agree with each other and with the rest of a model file. A model that was
+    /// fitted always fits; one that was decoded is asked before anything else is.
+    fn fits(&self, dimensions: &Dimensions) -> bool;
+
+    /// What the model of one label looks like as text, where it can be read by people.
+    fn text(&self, _label: LabelId, _inputs: &InputNames) -> Option<String> {
+        None
+    }
+}
+
+/// The sizes that all parts of a model file agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// How many labels.
+    pub n_labels: usize,
+    /// How many inputs.
+    pub n_features: usize,
+    /// How many training rows the file keeps; none where no distance to them is needed.
+    pub n_train: Option<usize>,
+}
+
+/// Names and scales of the inputs, to write a model down in the units of the training file.
+pub struct InputNames<'a> {
+    /// The inputs.
+    pub attributes: &'a [Attribute],
+    /// The labels, which later labels of a chain take as inputs.
+    pub label_names: &'a [String],
+    /// How inputs were brought to one scale.
+    pub standardizer: &'a Standardizer,
+}
+
+/// A model that turns rows into evidence.
+pub trait Scoring: BaseModel {
+    /// What the inputs of a block say about every label.
+    type Scores: Send + Sync;
+    /// What is known about one row so far.
+    type Evidence<'m>: Evidence
+    where
+        Self: 'm;
+
+    /// Scores every label of every row, once.
+    fn score(&self, block: &Block) -> Self::Scores;
+
+    /// Starts a walk over one row of the block.
+    fn evidence<'m>(&'m self, scores: &'m Self::Scores, row: usize) -> Self::Evidence<'m>;
+}
+
+/// The value of a setting that was left to the data, or was given: one for all labels, or one for
+/// each label. None stands for a value that depends on the inputs of a label, or that does not apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TunedSetting {
+    /// The setting.
+    pub setting: &'static str,
+    /// Its values.
+    pub values: Vec<Option<f64>>,
+}

@@ -1,0 +1,82 @@
+//! How much each training row belongs to the neighbourhood of a row to be labelled.
+
+use crate::product::{exponentials, vectorized};
+
+/// Memberships of every training row in the fuzzy neighbourhood of each row to be labelled: a training
+/// row at squared distance D has membership exp(-β D).
+#[derive(Clone, Debug)]
+pub struct Memberships {
+    n_train: usize,
+    /// Squared distances D, row by row.
+    pub distances: Vec<f64>,
+    decay: f64,
+    /// exp(-β (D - m)), where m is the least distance of the row to any training row. This is the
+    /// membership up to a factor exp(β m) of the row, which cancels in every ratio of sums and keeps
+    /// the memberships of far rows from vanishing.
+    scaled: Vec<[f64; LANES]>,
+}
+
+/// The memberships of this many rows in one training row lie side by side, so that one SIMD
+/// instruction adds them to the sums of all these rows.
+pub(crate) const LANES: usize = 8;
+
+impl Memberships {
+    /// Rows with these distances to `n_train` training rows each, and β.
+    pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
+        let n_lines = (distances.len() / n_train.max(1)).div_ceil(LANES) * n_train;
+        let scaled = Vec::with_capacity(n_lines);
+        let mut memberships = Memberships { n_train, distances, decay, scaled };
+        memberships.set_decay(decay);
+        memberships
+    }
+
+    /// β: how fast memberships fall.
+    pub fn decay(&self) -> f64 {
+        self.decay
+    }
+
+    /// Changes β.
+    pub fn set_decay(&mut self, decay: f64) {
+        self.decay = decay;
+        self.scaled.clear();
+        let n_train = self.n_train.max(1);
+        for rows in self.distances.chunks(LANES * n_train) {
+            let least: Vec<f64> = rows
+                .chunks(n_train)
+                .map(|row| row.iter().copied().fold(f64::INFINITY, f64::min))
+                .collect();
+            let start = self.scaled.len();
+            self.scaled.resize(start + n_train, [0.0; LANES]);
+            let lines = &mut self.scaled[start..];
+            for (lane, (row, least)) in rows.chunks(n_train).zip(least).enumerate() {
+                for (line, distance) in lines.iter_mut().zip(row) {
+                    line[lane] = -decay * (distance - least);
+                }
+            }
+            vectorized(
+                #[inline(always)]
+                || lines.iter_mut().for_each(exponentials),
+            );
+        }
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.distances.len() / self.n_train.max(1)
+    }
+
+    /// How many training rows.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// The distances of one row.
+    pub fn distances_of(&self, row: usize) -> &[f64] {
+        &self.distances[row * self.n_train..(row + 1) * self.n_train]
+    }
+
+    /// Memberships in every training row of `LANES` rows at a time; 0 for rows past the last.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &[[f64; LANES]]> {
+        self.scaled.chunks(self.n_train.max(1))
+    }
+}

@@ -1,0 +1,58 @@
+//! Blocks of rows, with the distances that members need.
+
+use crate::chain::Block;
+use crate::data::Dataset;
+use crate::distance::{BLOCK, Memberships, Needs, Neighbourhood, Rankings};
+use crate::error::Result;
+
+/// How many rows are labelled at a time.
+pub(crate) fn rows_at_once(train: Option<&Neighbourhood>) -> usize {
+    train.map_or(BLOCK, Neighbourhood::rows_at_once)
+}
+
+/// Some rows of a data set, with their distances to the training rows.
+pub(crate) struct RowBlock<'a> {
+    data: &'a Dataset,
+    rows: Vec<usize>,
+    pub(super) memberships: Option<Memberships>,
+    rankings: Option<Rankings<'a>>,
+}
+
+impl<'a> RowBlock<'a> {
+    /// The rows from `start` on, as many as are labelled at a time; with their memberships if there
+    /// is a β, and with the distances that are needed.
+    pub(crate) fn new(
+        data: &'a Dataset,
+        start: usize,
+        train: Option<&'a Neighbourhood<'a>>,
+        decay: Option<f64>,
+        needs: Needs,
+    ) -> Result<RowBlock<'a>> {
+        let end = data.n_rows().min(start + rows_at_once(train));
+        let rows: Vec<usize> = (start..end).collect();
+        let Some(train) = train else {
+            return Ok(RowBlock { data, rows, memberships: None, rankings: None });
+        };
+        let here = data.select(&rows);
+        let distances = decay.map(|_| train.distances(&here)).transpose()?;
+        let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
+        let memberships = distances.zip(decay).map(of);
+        let rankings = train.nearest(&here, needs);
+        Ok(RowBlock { data, rows, memberships, rankings })
+    }
+
+    /// How many rows.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows as models take them.
+    pub(crate) fn view(&self) -> Block<'_> {
+        Block {
+            features: self.data.features(),
+            rows: &self.rows,
+            memberships: self.memberships.as_ref(),
+            rankings: self.rankings.as_ref(),
+        }
+    }
+}

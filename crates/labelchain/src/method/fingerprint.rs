@@ -1,0 +1,74 @@
+//! A fingerprint of what each method computes, so that results of two programs never mix.
+//!
+//! The file beside this one has a line for each method: its name and a checksum of what it answers on
+//! a fixed data set, and a line `losses` with a checksum of all criteria on those answers. A test
+//! computes them anew. Whoever changes what a method computes sees the test fail, replaces the line
+//! by what the test prints, and with it the fingerprint that a study keeps beside its results.
+
+use super::Method;
+
+const FINGERPRINTS: &str = include_str!("fingerprints.txt");
+
+/// What a method and the losses compute, as a few digits that change when it does.
+pub(crate) fn fingerprint(method: Method) -> String {
+    let of = |name: &str| {
+        let line =
+            FINGERPRINTS.lines().find_map(|line| line.split_once(' ').filter(|it| it.0 == name));
+        line.map_or("unknown", |(_, fingerprint)| fingerprint)
+    };
+    format!("{} {}", of(&method.to_string()), of("losses"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::split::folds;
+    use crate::data::{LabelMatrix, LabelNetwork};
+    use crate::ensemble::{GENERATIONS, MEMBERS};
+    use crate::experiment::{CrossValidation, Evaluation};
+    use crate::seed::Seed;
+    use crate::settings::Settings;
+
+    /// Answers are bits, so the checksum does not depend on the last digits of a processor.
+    fn checksum(answers: &LabelMatrix) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for row in 0..answers.n_rows() {
+            answers.row(row).iter().for_each(|word| drop(hasher.update(&word.to_le_bytes())));
+        }
+        hasher.finalize().to_hex()[..16].to_string()
+    }
+
+    fn losses(evaluations: &[Evaluation]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for evaluation in evaluations {
+            for (criterion, loss) in evaluation.losses().iter() {
+                hasher.update(format!("{} {loss:.9?}\n", criterion.key()).as_bytes());
+            }
+        }
+        hasher.finalize().to_hex()[..16].to_string()
+    }
+
+    #[test]
+    fn fingerprints_are_those_of_what_is_computed() {
+        let seed = Seed::new(1);
+        let network = LabelNetwork { n_rows: 150, n_labels: 5, ..LabelNetwork::default() };
+        let data = network.generate("fingerprint", seed).unwrap();
+        let folds = folds(data.n_rows(), 2, seed).unwrap();
+        let methods: Vec<Method> = Method::all().collect();
+        let settings = Settings::default().with(&MEMBERS, 5).unwrap();
+        let settings = settings.with(&GENERATIONS, 10).unwrap();
+        let validation =
+            CrossValidation { settings, ..CrossValidation::new(&methods, &folds, seed) };
+        let evaluations = validation.run(&data).unwrap();
+        let mut computed = String::new();
+        for evaluation in &evaluations {
+            let line = format!("{} {}\n", evaluation.method, checksum(&evaluation.answers));
+            computed.push_str(&line);
+        }
+        computed.push_str(&format!("losses {}\n", losses(&evaluations)));
+        assert!(
+            computed == FINGERPRINTS,
+            "what is computed has changed. If that is meant, replace fingerprints.txt by:\n{computed}"
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! From a training set to ensembles: what several methods share is trained once.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::Method;
+use crate::base::{Base, BaseKind, BaseTask};
+use crate::chain::{
+    AnyOrderLearner, AnyOrderModel, BaseModel, Block, FixedOrderLearner, FixedOrderModel, Order,
+    Route, TunedSetting,
+};
+use crate::cost::{Clock, Cost};
+use crate::data::LabelMatrix;
+use crate::ensemble::{
+    Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, ORDER,
+    PolicyTask, Sampling, Strategy,
+};
+use crate::error::Result;
+use crate::prepare::{Preparation, Prepared};
+use crate::progress::Progress;
+use crate::seed::Seed;
+use crate::settings::Settings;
+
+/// A fitted ensemble, the values of settings that were left to the data, and what it cost, members
+/// included.
+pub(crate) struct Fitted {
+    pub(crate) ensemble: Ensemble,
+    pub(crate) tuned: Vec<TunedSetting>,
+    pub(crate) cost: Cost,
+}
+
+/// What the methods that are fitted to one training set have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Fitting<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) train: &'a Prepared,
+    pub(crate) seed: Seed,
+    pub(crate) progress: &'a dyn Fn(Progress),
+}
+
+/// Fits several methods on one training set, one after the other: the members of a base are trained
+/// once for all of its methods, when the first of them is asked for.
+pub(crate) fn fit<'a>(
+    methods: &'a [Method],
+    fitting: Fitting<'a>,
+) -> impl Iterator<Item = Result<Fitted>> + 'a {
+    let mut trained: Vec<TrainedBase> = Vec::new();
+    methods.iter().map(move |method| {
+        method.check(fitting.settings)?;
+        let known = trained.iter().position(|of| of.base.name == method.base.name);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                trained.push(fitting.base(method.base)?);
+                trained.len() - 1
+            }
+        };
+        fitting.ensemble(method.strategy, &trained[place])
+    })
+}
+
+/// A base, and the models that its methods share, trained when the first of them asks.
+struct TrainedBase {
+    base: &'static Base,
+    cost: Cost,
+    models: Models,
+}
+
+enum Models {
+    AnyOrder {
+        learner: Box<dyn AnyOrderLearner>,
+        models: Shared<Arc<dyn AnyOrderModel>>,
+    },
+    FixedOrder {
+        learner: Box<dyn FixedOrderLearner>,
+        /// Trained for the order of each candidate.
+        chained: Shared<Arc<dyn FixedOrderModel>>,
+        /// Trained to decide labels independently.
+        independent: Shared<Arc<dyn FixedOrderModel>>,
+    },
+}
+
+/// What several strategies of one base use.
+struct Shared<M> {
+    /// Each candidate with validation rows of its own.
+    own_validation: OnceCell<Trained<M>>,
+    /// All candidates with the same validation rows, so that a search can compare their votes.
+    common_validation: OnceCell<Trained<M>>,
+}
+
+impl<M> Default for Shared<M> {
+    fn default() -> Shared<M> {
+        Shared { own_validation: OnceCell::new(), common_validation: OnceCell::new() }
+    }
+}
+
+/// Candidates, and what it cost to train them.
+struct Trained<M> {
+    candidates: Vec<Candidate<M>>,
+    cost: Cost,
+}
+
+impl Fitting<'_> {
+    fn base(&self, base: &'static Base) -> Result<TrainedBase> {
+        let clock = Clock::start();
+        let settings = self
+            .settings
+            .only(&base.settings.iter().chain(Preparation::SETTINGS).copied().collect::<Vec<_>>());
+        let (train, seed) = (self.train, self.seed);
+        let task = BaseTask { settings: &settings, sampling: self.sampling(), train, seed };
+        let models = match base.kind {
+            BaseKind::AnyOrder { learner, .. } => {
+                Models::AnyOrder { learner: learner(&task)?, models: Shared::default() }
+            }
+            BaseKind::FixedOrder { learner, .. } => Models::FixedOrder {
+                learner: learner(&task)?,
+                chained: Shared::default(),
+                independent: Shared::default(),
+            },
+        };
+        Ok(TrainedBase { base, cost: clock.cost(), models })
+    }
+
+    fn sampling(&self) -> Sampling {
+        Sampling::of(self.settings)
+    }
+
+    fn ensemble(&self, strategy: &'static Strategy, trained: &TrainedBase) -> Result<Fitted> {
+        let settings = self.settings.only(strategy.settings);
+        let fit = StrategyFit { fitting: self, strategy, settings: &settings };
+        let (members, tuned, cost) = match &trained.models {
+            Models::AnyOrder { learner, models } => fit.any_order(&**learner, models)?,
+            Models::FixedOrder { learner, chained, independent } => {
+                let models = if strategy.is_chained() { chained } else { independent };
+                fit.fixed_order(&**learner, models)?
+            }
+        };
+        let ensemble = Ensemble::new(members, self.train.data().n_labels());
+        Ok(Fitted { ensemble, tuned, cost: trained.cost + cost })
+    }
+}
+
+/// One strategy to be fitted.
+struct StrategyFit<'a> {
+    fitting: &'a Fitting<'a>,
+    strategy: &'static Strategy,
+    /// The settings that the strategy lists.
+    settings: &'a Settings,
+}
+
+/// Members, the values of settings that were left to the data, and what all of this cost.
+type Members = (Vec<Member>, Vec<TunedSetting>, Cost);
+
+impl StrategyFit<'_> {
+    fn any_order(
+        &self,
+        learner: &dyn AnyOrderLearner,
+        shared: &Shared<Arc<dyn AnyOrderModel>>,
+    ) -> Result<Members> {
+        let train = self.fitting.train;
+        let trained = self.candidates(shared, |rows, _, seed| learner.train(train, rows, seed))?;
+        let clock = Clock::start();
+        let decide = |candidate: &Candidate<Arc<dyn AnyOrderModel>>, block: &Block| {
+            let order = Route::Fixed(&candidate.order);
+            let route = if self.strategy.is_chained() { order } else { Route::Independent };
+            candidate.model.decisions(block, route)
+        };
+        let candidates = self.members_of(trained, |model| &**model, decide)?;
+        let mut tuned = learner.tuned_settings();
+        let orders: Vec<ChosenOrders> = match self.strategy.orders {
+            MemberOrders::Independent => {
+                candidates.iter().map(|_| ChosenOrders::Independent).collect()
+            }
+            MemberOrders::PerMember => {
+                let given = self.given_order()?;
+                let order = |of: &Candidate<_>| given.clone().unwrap_or_else(|| of.order.clone());
+                candidates.iter().map(|of| ChosenOrders::Fixed(order(of))).collect()
+            }
+            MemberOrders::PerRow { learn, .. } => {
+                let policies = learn(&PolicyTask {
+                    candidates: &candidates,
+                    learner,
+                    train,
+                    settings: self.settings,
+                    sampling: self.fitting.sampling(),
+                    seed: self.fitting.seed,
+                })?;
+                tuned.extend(policies.tuned);
+                policies.by_candidate.into_iter().map(ChosenOrders::PerRow).collect()
+            }
+        };
+        let chain = |(candidate, orders): (Candidate<_>, _)| {
+            member(candidate, |model| MemberChain::AnyOrder { model, orders })
+        };
+        let members = candidates.into_iter().zip(orders).map(chain).collect();
+        Ok((members, tuned, trained.cost + clock.cost()))
+    }
+
+    fn fixed_order(
+        &self,
+        learner: &dyn FixedOrderLearner,
+        shared: &Shared<Arc<dyn FixedOrderModel>>,
+    ) -> Result<Members> {
+        let (train, given) = (self.fitting.train, self.given_order()?);
+        let trained = self.candidates(shared, |rows, drawn, seed| {
+            let order = given.as_ref().unwrap_or(drawn);
+            learner.train(train, rows, self.strategy.is_chained().then_some(order), seed)
+        })?;
+        let clock = Clock::start();
+        let decide = |candidate: &Candidate<Arc<dyn FixedOrderModel>>, block: &Block| {
+            candidate.model.decisions(block)
+        };
+        let candidates = self.members_of(trained, |model| &**model, decide)?;
+        let members = candidates.into_iter().map(|of| member(of, MemberChain::FixedOrder));
+        Ok((members.collect(), learner.tuned_settings(), trained.cost + clock.cost()))
+    }
+
+    /// The order that all members share, where the user gave one.
+    fn given_order(&self) -> Result<Option<Order>> {
+        self.settings.get(&ORDER).of(self.fitting.train.data())
+    }
+
+    /// The candidates of the strategy, trained unless another strategy had them trained.
+    fn candidates<'t, M: Send + Sync>(
+        &self,
+        shared: &'t Shared<M>,
+        train: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<&'t Trained<M>> {
+        let (sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
+        let is_searched = self.strategy.is_searched;
+        let cell = if is_searched { &shared.common_validation } else { &shared.own_validation };
+        if let Some(trained) = cell.get() {
+            return Ok(trained);
+        }
+        let clock = Clock::start();
+        let candidates = if is_searched {
+            let n = Genetic::of(self.settings, sampling.n_members)?.n_candidates();
+            sampling.contenders(n, self.fitting.train, seed, train)?
+        } else {
+            sampling.candidates(self.fitting.train, seed, train)?
+        };
+        Ok(cell.get_or_init(|| Trained { candidates, cost: clock.cost() }))
+    }
+
+    /// The candidates that become members: all of them, or those that a search chooses.
+    fn members_of<M: Clone + Sync>(
+        &self,
+        trained: &Trained<M>,
+        base: impl Fn(&M) -> &dyn BaseModel,
+        decide: impl Fn(&Candidate<M>, &Block) -> LabelMatrix + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
+        let candidates = trained.candidates.clone();
+        if !self.strategy.is_searched {
+            return Ok(candidates);
+        }
+        let Fitting { train, seed, progress, .. } = *self.fitting;
+        let genetic = Genetic::of(self.settings, self.fitting.sampling().n_members)?;
+        let of = genetic.n_generations();
+        let progress = |done, least_loss| progress(Progress::Generations { done, of, least_loss });
+        let has_orders = self.strategy.is_chained();
+        genetic.choose(candidates, train, has_orders, base, decide, seed, &progress)
+    }
+}
+
+fn member<M>(candidate: Candidate<M>, chain: impl FnOnce(M) -> MemberChain) -> Member {
+    Member {
+        chain: chain(candidate.model),
+        candidate: candidate.at,
+        fitting: candidate.fitting,
+        validation: candidate.validation,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
+    use crate::prepare::SELECT;
+
+    /// One label that the first input decides, but for every tenth row, and then noise.
+    fn data(n_features: usize) -> Dataset {
+        let mut cells = Dense::new(n_features);
+        let mut labels = LabelMatrix::new(1);
+        for row in 0..120 {
+            let mut rng = Seed::new(1).child("row", row).rng();
+            let noisy: Vec<f64> = (0..n_features).map(|_| rng.below(1000) as f64).collect();
+            cells.push_row(&noisy);
+            let row = labels.push_row();
+            labels.set(row, LabelId(0), (noisy[0] > 500.0) != row.is_multiple_of(10));
+        }
+        let attributes = (0..n_features).map(|at| Attribute::numeric(at.to_string())).collect();
+        Dataset::new("noisy", attributes, Matrix::Dense(cells), vec!["a".into()], labels).unwrap()
+    }
+
+    #[test]
+    fn svms_are_searched_in_the_inputs_that_are_selected() {
+        let found = |n_features, selects| {
+            let settings = Settings::default().with(&SELECT, selects).unwrap();
+            let train = Prepared::new(data(n_features)).unwrap();
+            let methods = ["br-svm".parse().unwrap()];
+            let (seed, progress) = (Seed::new(1), &|_| ());
+            let fitting = Fitting { settings: &settings, train: &train, seed, progress };
+            fit(&methods, fitting).next().unwrap().unwrap().tuned
+        };
+        let selected = found(40, true);
+        assert_eq!(selected, found(1, true));
+        assert_ne!(selected, found(40, false));
+    }
+}

@@ -1,0 +1,247 @@
+//! Methods: a strategy and a base by name, such as `dynamic-nb`, with everything that can be set
+//! about them.
+
+mod fingerprint;
+mod fit;
+
+pub(crate) use fingerprint::fingerprint;
+
+pub(crate) use fit::{Fitted, Fitting, fit};
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::base::{BASES, Base};
+use crate::ensemble::{FIT_SHARE, STRATEGIES, Sampling, Strategy};
+use crate::error::{Error, Result, nearest};
+use crate::prepare::Preparation;
+use crate::settings::{AnySetting, Settings};
+
+/// A strategy and a base that go together.
+///
+/// ```
+/// use labelchain::Method;
+///
+/// let method: Method = "ecc-nb".parse()?;
+/// assert_eq!((method.strategy().name, method.base().name), ("ecc", "nb"));
+/// assert!("dynamic-j48".parse::<Method>().is_err(), "trees are bound to the order of their training");
+/// # Ok::<(), labelchain::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Method {
+    strategy: &'static Strategy,
+    base: &'static Base,
+}
+
+impl Method {
+    /// A method of these two; refused where orders are chosen for each row and models must be
+    /// trained for one.
+    pub fn new(strategy: &'static Strategy, base: &'static Base) -> Result<Method> {
+        if !strategy.chooses_per_row() || base.is_free_of_order() {
+            return Ok(Method { strategy, base });
+        }
+        let names = |is_wanted: &dyn Fn(&Base) -> bool| {
+            let names = BASES.iter().filter(|base| is_wanted(base)).map(|base| base.name);
+            in_words(&names.collect::<Vec<_>>(), "or")
+        };
+        let per_row = STRATEGIES.iter().filter(|it| it.chooses_per_row()).map(|it| it.name);
+        let others = STRATEGIES.iter().filter(|it| !it.chooses_per_row()).map(|it| it.name);
+        Err(Error::Value {
+            name: "method".into(),
+            value: format!("{:?}", format!("{}-{}", strategy.name, base.name)),
+            accepted: format!(
+                "a model that can be walked in any order: {} take {}; {} go with {}",
+                in_words(&per_row.collect::<Vec<_>>(), "and"),
+                names(&|base| base.is_free_of_order()),
+                names(&|base| !base.is_free_of_order()).replace(" or ", " and "),
+                in_words(&others.collect::<Vec<_>>(), "or"),
+            ),
+        })
+    }
+
+    /// All methods, strategy by strategy.
+    pub fn all() -> impl Iterator<Item = Method> {
+        let with_bases = |strategy: &&'static Strategy| {
+            let strategy: &'static Strategy = strategy;
+            BASES.iter().filter_map(move |&base| Method::new(strategy, base).ok())
+        };
+        STRATEGIES.iter().flat_map(with_bases)
+    }
+
+    /// Who chooses the orders, and which members vote.
+    pub fn strategy(self) -> &'static Strategy {
+        self.strategy
+    }
+
+    /// What is trained.
+    pub fn base(self) -> &'static Base {
+        self.base
+    }
+
+    /// The settings that can change what this method does.
+    pub fn settings(self) -> impl Iterator<Item = &'static dyn AnySetting> {
+        let general = general_settings();
+        general
+            .chain(self.strategy.settings.iter().copied())
+            .chain(self.base.settings.iter().copied())
+    }
+
+    /// Whether a setting, by its name, can change what this method does.
+    pub fn uses(self, setting: &str) -> bool {
+        self.settings().any(|known| known.name() == setting)
+    }
+
+    /// Refuses settings that contradict the method.
+    pub fn check(self, settings: &Settings) -> Result<()> {
+        if !self.strategy.needs_validation() || settings.get(&FIT_SHARE) < 1.0 {
+            return Ok(());
+        }
+        let needing = STRATEGIES.iter().filter(|it| it.needs_validation()).map(|it| it.name);
+        let others = STRATEGIES.iter().filter(|it| !it.needs_validation()).map(|it| it.name);
+        Err(Error::Value {
+            name: FIT_SHARE.name.into(),
+            value: "1".into(),
+            accepted: format!(
+                "below 1 for {}, which choose orders or members on validation rows; {} need none",
+                in_words(&needing.collect::<Vec<_>>(), "and"),
+                in_words(&others.collect::<Vec<_>>(), "and"),
+            ),
+        })
+    }
+
+    /// Whether each input is learned without a look at the others, so that not all need be in memory
+    /// at a time. This can be told only of a base whose models may be joined; where labels select
+    /// their features, all inputs are looked at.
+    pub fn learns_by_column(self, settings: &Settings) -> bool {
+        let selects = Preparation::of(settings).is_ok_and(|it| it.selection.is_some());
+        self.base.name == "nb" && !self.strategy.needs_validation() && !selects
+    }
+}
+
+/// The settings of every method.
+fn general_settings() -> impl Iterator<Item = &'static dyn AnySetting> {
+    Sampling::SETTINGS.iter().chain(Preparation::SETTINGS).copied()
+}
+
+/// Every setting there is, once each, with the strategies and bases that use it.
+pub fn registry() -> Vec<Registered> {
+    let mut all: Vec<Registered> = Vec::new();
+    let mut add = |setting: &'static dyn AnySetting, users: Option<User>| match all
+        .iter_mut()
+        .find(|known| known.setting.name() == setting.name())
+    {
+        Some(known) => known.users.extend(users),
+        None => all.push(Registered { setting, users: users.into_iter().collect() }),
+    };
+    general_settings().for_each(|setting| add(setting, None));
+    for base in BASES {
+        base.settings.iter().for_each(|&setting| add(setting, Some(User::Base(base))));
+    }
+    for strategy in STRATEGIES {
+        strategy.settings.iter().for_each(|&it| add(it, Some(User::Strategy(strategy))));
+    }
+    all
+}
+
+/// A setting, and what uses it.
+pub struct Registered {
+    /// The setting.
+    pub setting: &'static dyn AnySetting,
+    /// The strategies and bases that list it; empty where every method uses it.
+    pub users: Vec<User>,
+}
+
+/// What lists a setting.
+#[derive(Clone, Copy)]
+pub enum User {
+    /// A base: methods that end with its name use the setting.
+    Base(&'static Base),
+    /// A strategy: methods that begin with its name use the setting.
+    Strategy(&'static Strategy),
+}
+
+impl Registered {
+    /// Which methods use the setting, in a few words.
+    pub fn applies_to(&self) -> String {
+        let names: Vec<String> = self
+            .users
+            .iter()
+            .map(|user| match user {
+                User::Base(base) => format!("-{}", base.name),
+                User::Strategy(strategy) => strategy.name.into(),
+            })
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match (&names[..], self.users.first()) {
+            ([], _) => "all methods".into(),
+            (_, Some(User::Base(_))) => format!("methods with {}", in_words(&names, "and")),
+            ([_], _) => format!("method {}", names[0]),
+            _ => format!("methods {}", in_words(&names, "and")),
+        }
+    }
+}
+
+/// The setting of a name; an unknown name is refused with the most similar one there is.
+pub fn setting(name: &str) -> Result<&'static dyn AnySetting> {
+    let all = registry();
+    match all.iter().find(|known| known.setting.name() == name) {
+        Some(known) => Ok(known.setting),
+        None => {
+            let names: Vec<String> = all.iter().map(|known| known.setting.name().into()).collect();
+            let nearest = nearest(name, &names).cloned();
+            Err(Error::UnknownName { what: "setting", name: name.into(), nearest })
+        }
+    }
+}
+
+impl PartialEq for Method {
+    fn eq(&self, other: &Method) -> bool {
+        (self.strategy.name, self.base.name) == (other.strategy.name, other.base.name)
+    }
+}
+
+impl Eq for Method {}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.strategy.name, self.base.name)
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Method> {
+        let named = text.rsplit_once('-').and_then(|(strategy, base)| {
+            let strategy = STRATEGIES.iter().find(|known| known.name == strategy)?;
+            Some((*strategy, *BASES.iter().find(|known| known.name == base)?))
+        });
+        if let Some((strategy, base)) = named {
+            return Method::new(strategy, base);
+        }
+        let known: Vec<String> = Method::all().map(|method| method.to_string()).collect();
+        let strategies: Vec<&str> = STRATEGIES.iter().map(|known| known.name).collect();
+        let bases: Vec<&str> = BASES.iter().map(|known| known.name).collect();
+        Err(Error::UnknownMethod {
+            name: text.into(),
+            strategies: strategies.join(", "),
+            bases: bases.join(", "),
+            nearest: nearest(text, &known).cloned(),
+        })
+    }
+}
+
+/// `a, b and c`.
+fn in_words(words: &[&str], conjunction: &str) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).into(),
+        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,222 @@
+//! Rows as a model takes them: its columns, found by name, on its scale.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::Model;
+use crate::data::{Attribute, AttributeKind, Dataset, Dense, Matrix, Note, Sparse};
+use crate::error::{Error, Result, nearest};
+
+/// Rows whose columns were brought into the order, storage and scale of a model's training data.
+/// They know their model, so that rows aligned for one model cannot be given to another.
+#[derive(Clone)]
+pub struct AlignedRows<'m> {
+    pub(super) model: &'m Model,
+    /// Standardized.
+    pub(super) rows: Dataset,
+    notes: Vec<Note>,
+}
+
+impl<'m> AlignedRows<'m> {
+    /// The model that takes them.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// What had to be left out or became missing.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The rows named, in that order.
+    pub fn select(&self, rows: &[usize]) -> AlignedRows<'m> {
+        AlignedRows { model: self.model, rows: self.rows.select(rows), notes: Vec::new() }
+    }
+}
+
+impl Model {
+    /// Brings the columns of other data into the order and storage of the training data, by name.
+    /// Values never seen in training become missing; both that and extra columns are noted. `path` is
+    /// where the data came from, for messages.
+    pub fn align(&self, data: &Dataset, path: &Path) -> Result<AlignedRows<'_>> {
+        let (here, there) = (by_name(&self.attributes), by_name(data.attributes()));
+        let mut sources = Vec::with_capacity(self.attributes.len());
+        let mut missing = Vec::new();
+        for attribute in &self.attributes {
+            match there.get(attribute.name.as_str()).copied() {
+                Some(at) => sources.push(Source::new(attribute, data, at, path)?),
+                None => missing.push(attribute.name.as_str()),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(self.lacking(data, &missing, path));
+        }
+        let (features, n_unseen, first) = self.gathered(data, &sources);
+        let mut notes = Vec::new();
+        let names = data.attributes().iter().map(|attribute| attribute.name.as_str());
+        let extra: Vec<&str> = names.filter(|name| !here.contains_key(name)).collect();
+        if let Some(first) = extra.first() {
+            let text = format!(
+                "columns ignored, for the model does not know them: {} (first: {first:?})",
+                extra.len()
+            );
+            notes.push(Note { code: "extra-columns", text });
+        }
+        if let Some((column, value)) = first {
+            let attribute = &data.attributes()[column];
+            let value = attribute.values().and_then(|values| values.get(value as usize));
+            let text = format!(
+                "cells with values never seen in training, treated as missing: {n_unseen} \
+                 (first: {:?} in {:?})",
+                value.map_or("?", String::as_str),
+                attribute.name
+            );
+            notes.push(Note { code: "unseen-values", text });
+        }
+        let rows = data.with_features(self.attributes.clone(), features)?;
+        Ok(AlignedRows { model: self, rows: self.standardizer.apply(rows)?, notes })
+    }
+
+    fn lacking(&self, data: &Dataset, missing: &[&str], path: &Path) -> Error {
+        let names: Vec<String> = data.attributes().iter().map(|a| a.name.clone()).collect();
+        let shown: Vec<String> = missing
+            .iter()
+            .take(5)
+            .map(|name| match nearest(name, &names) {
+                Some(near) => format!("{name:?} (found {near:?}?)"),
+                None => format!("{name:?}"),
+            })
+            .collect();
+        let more = if missing.len() > 5 { ", …" } else { "" };
+        Error::Columns {
+            path: path.into(),
+            problem: format!(
+                "lacks {} of the {} features the model was trained on: {}{more}",
+                missing.len(),
+                self.attributes.len(),
+                shown.join(", ")
+            ),
+            remedy: "columns are found by name, in any order; name them as in training".into(),
+        }
+    }
+
+    /// The cells the model knows, how many it does not, and the column and value of the first of those.
+    fn gathered(
+        &self,
+        data: &Dataset,
+        sources: &[Source],
+    ) -> (Matrix, usize, Option<(usize, f64)>) {
+        let (mut n_unseen, mut first) = (0, None);
+        let mut cell = |source: &Source, row: usize| {
+            let value = data.features().get(row, source.at);
+            let known = source.known(value);
+            if known.is_nan() && !value.is_nan() {
+                n_unseen += 1;
+                first = first.or(Some((source.at, value)));
+            }
+            known
+        };
+        let rows = 0..data.n_rows();
+        let features = if self.is_sparse {
+            // A number that is left out stays so; a name may stand elsewhere among those known here.
+            let mut place = vec![None; data.n_features()];
+            let (mut names, mut cells) = (Vec::new(), Vec::new());
+            for (at, source) in sources.iter().enumerate() {
+                match source.values {
+                    None => place[source.at] = Some(at as u32),
+                    Some(_) => names.push(at),
+                }
+            }
+            let mut sparse = Sparse::new(sources.len());
+            for row in rows {
+                let stored = data.features().entries(row);
+                cells.extend(stored.filter_map(|(column, value)| Some((place[column]?, value))));
+                cells.extend(names.iter().map(|&at| (at as u32, cell(&sources[at], row))));
+                cells.sort_unstable_by_key(|&(at, _)| at);
+                sparse.push_row(cells.drain(..));
+            }
+            Matrix::Sparse(sparse)
+        } else {
+            let mut dense = Dense::new(sources.len());
+            for row in rows {
+                let cells: Vec<f64> = sources.iter().map(|source| cell(source, row)).collect();
+                dense.push_row(&cells);
+            }
+            Matrix::Dense(dense)
+        };
+        (features, n_unseen, first)
+    }
+}
+
+/// Where each attribute stands; of several with one name, the first.
+fn by_name(attributes: &[Attribute]) -> HashMap<&str, usize> {
+    attributes
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(at, attribute)| (attribute.name.as_str(), at))
+        .collect()
+}
+
+/// A column of other data, and what its values are called here.
+struct Source {
+    at: usize,
+    /// For each value there, its place among the values known; none for numbers.
+    values: Option<Vec<Option<usize>>>,
+}
+
+impl Source {
+    fn new(known: &Attribute, data: &Dataset, at: usize, path: &Path) -> Result<Source> {
+        let is_missing = |row| data.features().get(row, at).is_nan();
+        let values = match (&known.kind, &data.attributes()[at].kind) {
+            // Text that shows no value cannot show that its values have names.
+            (_, AttributeKind::Numeric) if (0..data.n_rows()).all(is_missing) => None,
+            (AttributeKind::Numeric, AttributeKind::Numeric) => None,
+            (AttributeKind::Nominal(known), AttributeKind::Nominal(found)) => {
+                let place = |value: &String| known.iter().position(|other| other == value);
+                Some(found.iter().map(place).collect())
+            }
+            (AttributeKind::Numeric, AttributeKind::Nominal(values)) => {
+                let is_name = |value: &&String| value.trim().parse::<f64>().is_err();
+                let example = values.iter().find(is_name).or(values.first());
+                let example = example.map_or(String::new(), |value| format!(", such as {value:?}"));
+                return Err(Error::Columns {
+                    path: path.into(),
+                    problem: format!(
+                        "{:?} was a number in training and has named values here{example}",
+                        known.name
+                    ),
+                    remedy: "make the column numeric, or train again".into(),
+                });
+            }
+            (AttributeKind::Nominal(values), AttributeKind::Numeric) => {
+                return Err(Error::Columns {
+                    path: path.into(),
+                    problem: format!(
+                        "{:?} had {} named values in training and is a number here",
+                        known.name,
+                        values.len()
+                    ),
+                    remedy: "use a format that keeps named values (ARFF, Parquet), or train again"
+                        .into(),
+                });
+            }
+        };
+        Ok(Source { at, values })
+    }
+
+    fn known(&self, value: f64) -> f64 {
+        match &self.values {
+            None => value,
+            Some(_) if value.is_nan() => value,
+            Some(places) => {
+                places.get(value as usize).copied().flatten().map_or(f64::NAN, |place| place as f64)
+            }
+        }
+    }
+}

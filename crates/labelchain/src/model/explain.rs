@@ -1,0 +1,91 @@
+//! How the answer about a row came about.
+
+use serde_json::{Value, json};
+
+use super::{AlignedRows, Model};
+use crate::chain::Trace;
+use crate::data::LabelId;
+use crate::error::Result;
+
+/// How the answer about one row came about.
+#[derive(Clone)]
+pub struct Explanation<'m> {
+    model: &'m Model,
+    /// Whether each label is predicted, by label.
+    pub relevant: Vec<bool>,
+    /// The share of members that decided each label to be relevant, by label.
+    pub shares: Vec<f64>,
+    /// How each member decided.
+    pub members: Vec<Trace>,
+}
+
+impl<'m> AlignedRows<'m> {
+    /// How the answer about each row comes about.
+    pub fn explain(&self) -> Result<Vec<Explanation<'m>>> {
+        let ensemble = &self.model.ensemble;
+        let n_members = ensemble.members().len() as f64;
+        let explain = |members: Vec<Trace>| {
+            let mut votes = vec![0u32; ensemble.n_labels()];
+            for trace in &members {
+                let decisions = votes.iter_mut().zip(&trace.decisions);
+                decisions.for_each(|(votes, &relevant)| *votes += u32::from(relevant));
+            }
+            let vote = ensemble.decide(&votes);
+            Explanation {
+                model: self.model,
+                relevant: vote.ids().map(|label| vote.get(0, label)).collect(),
+                shares: votes.iter().map(|&votes| f64::from(votes) / n_members).collect(),
+                members,
+            }
+        };
+        Ok(self.traces()?.into_iter().map(explain).collect())
+    }
+}
+
+impl Explanation<'_> {
+    /// The names of the labels predicted.
+    pub fn relevant_names(&self) -> Vec<&str> {
+        let names = self.model.label_names().iter().zip(&self.relevant);
+        names.filter(|(_, relevant)| **relevant).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// On how many labels a member agrees with the vote.
+    pub fn n_agreed(&self, member: usize) -> usize {
+        let decisions = &self.members[member].decisions;
+        decisions.iter().zip(&self.relevant).filter(|(one, vote)| one == vote).count()
+    }
+
+    /// The member that agrees most with the vote, the first of equals.
+    pub fn most_agreeing(&self) -> usize {
+        let members = (0..self.members.len()).rev();
+        members.max_by_key(|&member| self.n_agreed(member)).unwrap_or(0)
+    }
+
+    /// The explanation as JSON, with the number that the row has for whoever asked. All arrays are by
+    /// label, except `order`; what a method does not have is null; infinite scores are ±1e308.
+    pub fn json(&self, row: usize) -> Value {
+        let member = |trace: &Trace| {
+            let reason = trace.reason.as_ref();
+            let positions = |order: &Vec<LabelId>| order.iter().map(|it| it.0).collect::<Vec<_>>();
+            let scores = trace.scores.iter().map(|score| score.value().clamp(-1e308, 1e308));
+            let mut member = json!({
+                "order": trace.order.as_ref().map(positions),
+                "local_f1": null,
+                "weight": null,
+                "nearest": reason.and_then(|reason| reason.nearest),
+                "decisions": trace.decisions.iter().map(|&it| u8::from(it)).collect::<Vec<_>>(),
+                "support": scores.collect::<Vec<_>>(),
+            });
+            for quantity in reason.iter().flat_map(|reason| &reason.by_label) {
+                member[quantity.key] = json!(quantity.values);
+            }
+            member
+        };
+        json!({
+            "row": row,
+            "votes": self.shares,
+            "relevant": self.relevant_names(),
+            "members": self.members.iter().map(member).collect::<Vec<_>>(),
+        })
+    }
+}

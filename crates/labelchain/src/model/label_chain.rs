@@ -1,0 +1,176 @@
+//! Training: what is to be trained, on what, and with what.
+
+use std::sync::Arc;
+
+use super::Model;
+use crate::data::{Bags, Dataset, Matrix};
+use crate::error::{Error, Result};
+use crate::method::{Fitting, Method, fit, setting};
+use crate::prepare::{BagReduction, Prepared};
+use crate::progress::{Cancel, Progress};
+use crate::seed::Seed;
+use crate::settings::{AnySetting, Settings};
+
+/// A method to be trained, with everything that can be set about it.
+///
+/// ```
+/// use labelchain::{Dataset, LabelChain};
+///
+/// let inputs = [5.1, 0.2, 4.9, 0.3, 1.2, 3.9, 0.8, 4.1, 5.3, 4.0, 5.0, 4.2, 0.9, 0.1, 1.1, 0.4];
+/// let labels = [true, false, true, false, false, true, false, true, true, true, true, true, false, false, false, false];
+/// let songs = Dataset::from_rows(2, &inputs, &["loud", "fast"], &labels)?;
+///
+/// let model = LabelChain::new("ecc-nb")?.set("members", 10)?.seed(7).fit(&songs)?;
+/// let prediction = model.predict(&Dataset::from_rows(2, &[5.2, 4.1], &[], &[])?)?;
+/// println!("{:?}", prediction.relevant(0).collect::<Vec<_>>());
+/// # Ok::<(), labelchain::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LabelChain<'p> {
+    method: Method,
+    settings: Settings,
+    seed: u64,
+    options: RunOptions<'p>,
+}
+
+/// With what long work is done: no result depends on it.
+#[derive(Clone)]
+pub struct RunOptions<'p> {
+    /// Bytes to use, of which distances take a part at a time; unlimited unless set.
+    pub max_memory: u64,
+    /// What stops the work.
+    pub cancel: Cancel,
+    /// Called, by the thread that asked for the work, after each step of something long.
+    pub progress: &'p dyn Fn(Progress),
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        RunOptions { max_memory: u64::MAX, cancel: Cancel::default(), progress: &|_| () }
+    }
+}
+
+impl<'p> LabelChain<'p> {
+    /// A method by name, such as `dynamic-nb`, with the paper's settings and seed 1.
+    pub fn new(method: &str) -> Result<LabelChain<'p>> {
+        Ok(LabelChain::with(method.parse()?, Settings::default()))
+    }
+
+    /// A method and its settings.
+    pub fn with(method: Method, settings: Settings) -> LabelChain<'p> {
+        LabelChain { method, settings, seed: 1, options: RunOptions::default() }
+    }
+
+    /// Sets a setting by its name; `docs/settings.md` lists them. Refused if there is none of this
+    /// name, if the method does not use it, or if it does not accept the value.
+    pub fn set(mut self, name: &str, value: impl ToString) -> Result<LabelChain<'p>> {
+        let setting: &dyn AnySetting = setting(name)?;
+        if !self.method.uses(name) {
+            let methods = self.method.to_string();
+            return Err(Error::UnusedSetting { name: name.into(), methods });
+        }
+        self.settings.set(setting, &value.to_string())?;
+        Ok(self)
+    }
+
+    /// What everything random is drawn by: the same seed gives the same model, to the last bit.
+    pub fn seed(self, seed: u64) -> LabelChain<'p> {
+        LabelChain { seed, ..self }
+    }
+
+    /// Uses at most so many bytes for distances.
+    pub fn max_memory(mut self, max_memory: u64) -> LabelChain<'p> {
+        self.options.max_memory = max_memory;
+        self
+    }
+
+    /// Gives up when it is cancelled.
+    pub fn cancelled_by(mut self, cancel: &Cancel) -> LabelChain<'p> {
+        self.options.cancel = cancel.clone();
+        self
+    }
+
+    /// Calls a function after each step of something long.
+    pub fn progress(mut self, progress: &'p dyn Fn(Progress)) -> LabelChain<'p> {
+        self.options.progress = progress;
+        self
+    }
+
+    /// Trains on all rows.
+    pub fn fit(&self, data: &Dataset) -> Result<Model> {
+        if data.n_rows() == 0 {
+            let purpose = "training".into();
+            return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
+        }
+        let RunOptions { max_memory, cancel, progress } = &self.options;
+        cancel.check()?;
+        let train = Prepared::new(data.clone())?.within(*max_memory).cancelled_by(cancel);
+        let seed = Seed::new(self.seed).child("whole", 0);
+        let fitting = Fitting { settings: &self.settings, train: &train, seed, progress };
+        let methods = [self.method];
+        let Some(fitted) = fit(&methods, fitting).next() else { return Err(Error::Cancelled) };
+        let fitted = fitted?;
+        let needs_rows = fitted.ensemble.needs_neighbourhood();
+        Ok(Model {
+            version: env!("CARGO_PKG_VERSION").into(),
+            method: self.method,
+            seed: self.seed,
+            settings: self.settings.clone(),
+            tuned: fitted.tuned,
+            attributes: data.attributes().to_vec(),
+            label_names: data.label_names().into(),
+            standardizer: train.standardizer().clone(),
+            is_sparse: matches!(data.features(), Matrix::Sparse(_)),
+            n_rows: data.n_rows(),
+            ensemble: fitted.ensemble,
+            train: needs_rows.then(|| train.data().features().clone()),
+            bags: None,
+            max_memory: *max_memory,
+            cancel: cancel.clone(),
+        })
+    }
+
+    /// Trains on bags of instances, made into single rows by what all of them say.
+    pub fn fit_bags(&self, bags: &Bags, reduction: BagReduction) -> Result<Model> {
+        let transform = reduction.fit(bags, Seed::new(self.seed))?;
+        let model = self.fit(&transform.apply(bags)?)?;
+        Ok(Model { bags: Some(transform), ..model })
+    }
+
+    /// Trains a method that [learns by column](Method::learns_by_column) on all rows, a few inputs at
+    /// a time: each part holds other inputs of the same rows. The model is the same as that of all
+    /// inputs together.
+    pub fn fit_by_columns(
+        &self,
+        parts: impl IntoIterator<Item = Result<Dataset>>,
+    ) -> Result<Model> {
+        let refused = || Error::Value {
+            name: "method".into(),
+            value: self.method.to_string(),
+            accepted: "one that learns by column: br-nb or ecc-nb without a selection of features"
+                .into(),
+        };
+        let mut whole: Option<Model> = None;
+        for part in parts {
+            let part = self.fit(&part?)?;
+            whole = Some(match whole {
+                None => part,
+                Some(before) => before.concat_columns(part).ok_or_else(refused)?,
+            });
+        }
+        whole.ok_or_else(refused)
+    }
+}
+
+impl Model {
+    /// The model of these inputs and then those of another, of the same rows and draws.
+    fn concat_columns(mut self, other: Model) -> Option<Model> {
+        self.attributes.extend(other.attributes);
+        Some(Model {
+            standardizer: self.standardizer.concat_columns(other.standardizer),
+            ensemble: self.ensemble.concat_columns(other.ensemble)?,
+            label_names: Arc::clone(&self.label_names),
+            ..self
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Answers: which labels, and how many members say so.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{AlignedRows, Model};
+use crate::chain::{Score, Trace};
+use crate::data::{Dataset, LabelMatrix, Note};
+use crate::error::{Error, Result};
+
+/// What a model answers about rows.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    label_names: Arc<[String]>,
+    /// The labels predicted for each row.
+    pub labels: LabelMatrix,
+    /// The share of members that decided each label to be relevant, row by row, by label.
+    pub shares: Vec<f64>,
+    /// What had to be left out of the rows or became missing.
+    pub notes: Vec<Note>,
+}
+
+impl Prediction {
+    /// The names of the labels predicted for a row.
+    pub fn relevant(&self, row: usize) -> impl Iterator<Item = &str> {
+        self.labels.relevant(row).map(|label| self.label_names[label.0].as_str())
+    }
+
+    /// The share of members that decided each label of a row to be relevant, by label.
+    pub fn shares(&self, row: usize) -> &[f64] {
+        let n_labels = self.label_names.len();
+        &self.shares[row * n_labels..(row + 1) * n_labels]
+    }
+
+    /// The share of members that decided a label of a row to be relevant; none if there is no label
+    /// of this name.
+    pub fn share(&self, row: usize, label: &str) -> Option<f64> {
+        let place = self.label_names.iter().position(|name| name == label)?;
+        Some(self.shares(row)[place])
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.labels.n_rows()
+    }
+}
+
+impl Model {
+    /// Labels rows whose columns are found by name. Notes say what had to be left out.
+    pub fn predict(&self, data: &Dataset) -> Result<Prediction> {
+        self.align(data, Path::new(data.name()))?.predict()
+    }
+}
+
+impl AlignedRows<'_> {
+    /// Labels the rows.
+    pub fn predict(&self) -> Result<Prediction> {
+        let Model { ensemble, label_names, cancel, .. } = self.model;
+        let votes = ensemble.votes(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)?;
+        let n = ensemble.members().len() as f64;
+        Ok(Prediction {
+            label_names: Arc::clone(label_names),
+            labels: ensemble.decide(&votes),
+            shares: votes.into_iter().map(|count| f64::from(count) / n).collect(),
+            notes: self.notes().to_vec(),
+        })
+    }
+
+    /// How each member decided each row: traces by row, then by member.
+    pub fn traces(&self) -> Result<Vec<Vec<Trace>>> {
+        let Model { ensemble, cancel, .. } = self.model;
+        ensemble.traces(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)
+    }
+
+    /// How strongly one member speaks for each label of each row from the inputs alone, before any
+    /// decision: by row, then by label.
+    pub fn scores_alone(&self, member: usize) -> Result<Vec<Vec<Score>>> {
+        let Model { ensemble, cancel, .. } = self.model;
+        let found = ensemble.members().len();
+        if member >= found {
+            return Err(Error::Shape { what: "members", expected: member + 1, found });
+        }
+        let train = self.model.neighbourhood()?;
+        let traces = ensemble.traces_alone(member, &self.rows, train.as_ref(), cancel)?;
+        Ok(traces.into_iter().map(|trace| trace.scores).collect())
+    }
+}
