@@ -15,6 +15,8 @@ use serde_json::Value;
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
+use crate::commands::convert_line;
+
 /// More than any of the sets has.
 const MOST_BYTES: u64 = 4 << 30;
 
@@ -109,7 +111,7 @@ impl Fetch<'_> {
 }
 
 fn not_in_openml(set: &PaperSet) -> Error {
-    let remedy = match (set.source, set.convert_line()) {
+    let remedy = match (set.source, convert_line(set)) {
         (Source::Page { page, file, .. }, Some(line)) => {
             format!("get {file:?} at {page}, then {line}")
         }

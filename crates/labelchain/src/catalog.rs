@@ -57,8 +57,6 @@ pub enum Source {
     },
     /// Made by this library.
     Made {
-        /// The command, up to the name of the file.
-        command: &'static str,
         /// Settings and seed.
         shapes: fn() -> (Shapes, u64),
     },
@@ -125,8 +123,8 @@ impl PaperSet {
         PaperSet { binarize: true, ..self }
     }
 
-    const fn made(self, command: &'static str, shapes: fn() -> (Shapes, u64)) -> PaperSet {
-        PaperSet { source: Source::Made { command, shapes }, ..self }
+    const fn made(self, shapes: fn() -> (Shapes, u64)) -> PaperSet {
+        PaperSet { source: Source::Made { shapes }, ..self }
     }
 
     /// All thirty, as the paper numbers them. Which rows the paper drew of IMDB and Tmc2007-500 is
@@ -158,9 +156,9 @@ impl PaperSet {
         set(22, "Saccharomyces", "saccharomyces", figures(3509, 20, 27, 2.275, 0.084, 2.077), MIML, "Saccharomyces cerevisiae").then(medoids(27)),
         set(23, "Scene", "scene", figures(2407, 294, 6, 1.074, 0.179, 1.254), MULAN, "scene").openml(40595, "scene"),
         set(24, "SimpleHC", "simplehc", figures(3000, 30, 10, 1.900, 0.190, 1.138), "", "")
-            .made("labelchain generate hypercubes --like simplehc -o", Shapes::simple_hc),
+            .made(Shapes::simple_hc),
         set(25, "SimpleHS", "simplehs", figures(3000, 30, 10, 2.307, 0.231, 2.622), "", "")
-            .made("labelchain generate hyperspheres --like simplehs -o", Shapes::simple_hs),
+            .made(Shapes::simple_hs),
         set(26, "SLASHDOT", "slashdot", figures(3782, 1079, 22, 1.181, 0.054, 17.69), MEKA, "SLASHDOT-F").openml(40596, "slashdot"),
         set(27, "Stackex_chess", "stackex_chess", figures(1675, 585, 15, 1.137, 0.076, 4.744), KDIS, "Stackex_chess")
             .then(Recipe { top_labels: Some(15), ..Recipe::NOTHING }),
@@ -177,19 +175,6 @@ impl PaperSet {
         PaperSet::ALL.iter().find(same).ok_or_else(|| {
             let names: Vec<String> = PaperSet::ALL.iter().map(|set| set.name.into()).collect();
             Error::UnknownDataset { name: name.into(), nearest: nearest(name, &names).cloned() }
-        })
-    }
-
-    /// The line that makes the paper's form of a file of its source; none where it has that form.
-    pub fn convert_line(&self) -> Option<String> {
-        if let Source::Made { command, .. } = self.source {
-            return Some(format!("{command} {}.arff", self.stem));
-        }
-        let binarize = if self.binarize { " --binarize '>0'" } else { "" };
-        let options = format!("{binarize} {}", self.recipe);
-        (!options.trim().is_empty()).then(|| {
-            let line = format!("labelchain convert FILE {}.arff.gz{options}", self.stem);
-            line.trim_end().into()
         })
     }
 
@@ -225,7 +210,7 @@ impl PaperSet {
     pub fn open(&self, directory: &Path, max_memory: u64) -> Result<Option<Dataset>> {
         let Some(path) = self.file(directory) else {
             return match self.source {
-                Source::Made { shapes, .. } => {
+                Source::Made { shapes } => {
                     let (shapes, seed) = shapes();
                     shapes.generate(self.stem, Seed::new(seed)).map(Some)
                 }
@@ -285,24 +270,6 @@ mod tests {
             let density = figures.cardinality / figures.n_labels as f64;
             assert!((density - figures.density).abs() < 0.00055, "{}", set.name);
         }
-    }
-
-    #[test]
-    fn lines_say_what_the_recipes_do() {
-        let line = |name: &str| PaperSet::find(name).unwrap().convert_line();
-        assert_eq!(line("yeast"), None);
-        assert_eq!(
-            line("flare2").unwrap(),
-            "labelchain convert FILE flare2.arff.gz --binarize '>0' --one-hot"
-        );
-        assert_eq!(
-            line("Haloarcula").unwrap(),
-            "labelchain convert FILE haloarcula.arff.gz --top-labels 13 --bags medoids --medoids 20 --seed 1"
-        );
-        assert_eq!(
-            line("simplehc").unwrap(),
-            "labelchain generate hypercubes --like simplehc -o simplehc.arff"
-        );
     }
 
     #[test]

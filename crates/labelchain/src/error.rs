@@ -685,6 +685,24 @@ mod tests {
     }
 
     #[test]
+    fn a_remedy_reads_as_a_sentence_about_this_library() {
+        let said = |error: Error| error.remedy().unwrap().to_string();
+        assert_eq!(
+            said(Error::NotRows { name: "x".into() }),
+            "`BagReduction::fit` and `BagTransform::apply` make single rows of bags: \
+             `bags = medoids` or `bags = concat`"
+        );
+        assert_eq!(
+            said(Error::Locked { path: "p.db".into() }),
+            "wait for it to end, or share the work: `shard = 1/2` and 2/2, each with `results` \
+             of its own, then `study::merge`"
+        );
+        let either = Remedy::from("do this").otherwise("do that".into());
+        assert_eq!(either.to_string(), "do this. Otherwise: do that");
+        assert_eq!(Error::Cancelled.remedy(), None);
+    }
+
+    #[test]
     fn a_content_error_reads_as_a_sentence() {
         let error = ContentError {
             path: "emotions.arff".into(),

@@ -5,9 +5,10 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{Format, Table, write};
+use labelchain::catalog::{PaperSet, Source};
+use labelchain::data::{Format, Shape, Table, write};
 use labelchain::error::Result;
-use labelchain::prepare::Recipe;
+use labelchain::prepare::{BagReduction, MedoidStart, Recipe};
 
 use crate::args::{BagArgs, DataFile, not_over, notes};
 use crate::messages::{Failure, remark};
@@ -111,5 +112,93 @@ pub(crate) fn told(written: &[PathBuf]) {
         let names: Vec<String> =
             written.iter().map(|path| Path::display(path).to_string()).collect();
         remark(&format!("wrote {}", names.join(" and ")));
+    }
+}
+
+/// The line that makes the paper's form of a file of its source; none where it has that form.
+pub(crate) fn convert_line(set: &PaperSet) -> Option<String> {
+    if let Source::Made { shapes } = set.source {
+        let shapes = match shapes().0.shape {
+            Shape::Cube => "hypercubes",
+            Shape::Ball => "hyperspheres",
+        };
+        return Some(format!("labelchain generate {shapes} --like {0} -o {0}.arff", set.stem));
+    }
+    let binarize = if set.binarize { " --binarize '>0'" } else { "" };
+    let options = format!("{binarize} {}", options_for(&set.recipe));
+    (!options.trim().is_empty()).then(|| {
+        let line = format!("labelchain convert FILE {}.arff.gz{options}", set.stem);
+        line.trim_end().into()
+    })
+}
+
+/// The options that follow a recipe.
+fn options_for(recipe: &Recipe) -> String {
+    let mut options = Vec::new();
+    let mut draws = recipe.sample_rows.is_some();
+    options.extend(recipe.sample_rows.map(|n| format!("--sample-rows {n}")));
+    options.extend(recipe.top_labels.map(|n| format!("--top-labels {n}")));
+    match recipe.bags {
+        None => {}
+        Some(BagReduction::Concat) => options.push("--bags concat".into()),
+        Some(BagReduction::Medoids { n, start, swap }) => {
+            options.push(format!("--bags medoids --medoids {n}"));
+            match start {
+                MedoidStart::Random => {}
+                MedoidStart::Spread => options.push("--medoid-start spread".into()),
+                MedoidStart::Build => options.push("--medoid-start build".into()),
+            }
+            if swap {
+                options.push("--medoid-swap".into());
+            }
+            draws |= start != MedoidStart::Build;
+        }
+    }
+    options.extend(recipe.min_document_frequency.map(|n| format!("--min-document-frequency {n}")));
+    if recipe.one_hot {
+        options.push("--one-hot".into());
+    }
+    if draws {
+        options.push(format!("--seed {}", recipe.seed));
+    }
+    options.join(" ")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_follow_a_recipe() {
+        let recipe =
+            Recipe { top_labels: Some(2), min_document_frequency: Some(2), ..Recipe::NOTHING };
+        assert_eq!(options_for(&recipe), "--top-labels 2 --min-document-frequency 2");
+        let bags = Some(BagReduction::Medoids { n: 2, start: MedoidStart::Random, swap: false });
+        let recipe = Recipe { sample_rows: Some(3), top_labels: Some(1), bags, ..Recipe::NOTHING };
+        let options = "--sample-rows 3 --top-labels 1 --bags medoids --medoids 2 --seed 1";
+        assert_eq!(options_for(&recipe), options);
+    }
+
+    #[test]
+    fn lines_say_what_the_recipes_do() {
+        let line = |name: &str| convert_line(PaperSet::find(name).unwrap());
+        assert_eq!(line("yeast"), None);
+        assert_eq!(
+            line("flare2").unwrap(),
+            "labelchain convert FILE flare2.arff.gz --binarize '>0' --one-hot"
+        );
+        assert_eq!(
+            line("Haloarcula").unwrap(),
+            "labelchain convert FILE haloarcula.arff.gz --top-labels 13 --bags medoids --medoids 20 --seed 1"
+        );
+        assert_eq!(
+            line("simplehc").unwrap(),
+            "labelchain generate hypercubes --like simplehc -o simplehc.arff"
+        );
+        assert_eq!(
+            line("simplehs").unwrap(),
+            "labelchain generate hyperspheres --like simplehs -o simplehs.arff"
+        );
     }
 }

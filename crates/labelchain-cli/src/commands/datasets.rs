@@ -10,6 +10,7 @@ use labelchain::catalog::{Figures, PaperSet, Source};
 use labelchain::error::{Error, Result};
 use serde_json::{Value, json};
 
+use super::convert_line;
 use crate::fetch::Fetch;
 use crate::memory;
 use crate::messages::{Failure, print, remark};
@@ -145,7 +146,7 @@ fn listed(set: &PaperSet) -> String {
         let openml = openml.map(|(id, _)| format!(", or OpenML {id} (fetch)")).unwrap_or_default();
         let _ = writeln!(text, "    get {file}: {page}{openml}");
     }
-    if let Some(line) = set.convert_line() {
+    if let Some(line) = convert_line(set) {
         let _ = writeln!(text, "    do  {line}");
     }
     text
@@ -174,7 +175,7 @@ fn set_json(set: &PaperSet) -> Value {
         "page": page,
         "file": file,
         "openml": openml,
-        "convert": set.convert_line(),
+        "convert": convert_line(set),
     })
 }
 

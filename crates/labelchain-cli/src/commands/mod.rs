@@ -19,7 +19,7 @@ mod train;
 
 pub(crate) use compare::Compare;
 pub(crate) use completions::Completions;
-pub(crate) use convert::Convert;
+pub(crate) use convert::{Convert, convert_line};
 pub(crate) use datasets::Datasets;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
