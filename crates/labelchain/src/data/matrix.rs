@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// A table of numbers, stored as its file was.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Matrix {
@@ -42,11 +44,12 @@ impl Dense {
         Dense { n_rows: 0, n_columns, values: Vec::with_capacity(n_rows * n_columns) }
     }
 
-    /// A table of these cells, row by row.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Dense {
-        assert_eq!(cells.len(), n_rows * n_columns, "each row has one cell per column");
-        Dense { n_rows, n_columns, values: cells }
+    /// A table of these cells, row by row; there must be one for each row and column.
+    pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Result<Dense> {
+        // A product that overflows is more than any vector holds.
+        let expected = n_rows.saturating_mul(n_columns);
+        Error::unless_same("cells of a table", expected, cells.len())?;
+        Ok(Dense { n_rows, n_columns, values: cells })
     }
 
     /// Adds a row.

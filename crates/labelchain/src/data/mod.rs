@@ -1,8 +1,10 @@
 //! Multi-label data: what it is, how it is read and written, cut and described.
 //!
 //! [`read`] turns a file of any of the formats into a [`Dataset`] (or, for multi-instance files,
-//! into [`Bags`]); everything later starts from there.
+//! into [`Bags`]), and [`Dataset::from_rows`] an array in memory; everything later starts from
+//! there.
 
+mod arrays;
 mod attribute;
 mod labels;
 mod matrix;

@@ -622,7 +622,7 @@ impl Rows<'_> {
         }
         let mut features = match self.inputs {
             Inputs::Dense { n_features, cells } => {
-                Matrix::Dense(Dense::from_cells(self.labels.n_rows(), n_features, cells))
+                Matrix::Dense(Dense::from_cells(self.labels.n_rows(), n_features, cells)?)
             }
             Inputs::Sparse { done, .. } => Matrix::Sparse(done),
         };
