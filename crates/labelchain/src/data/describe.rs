@@ -97,13 +97,12 @@ fn figures(data: &Dataset) -> Description {
 fn bag_note(bags: &Bags) -> Note {
     let sizes = (0..bags.rows().n_rows()).map(|bag| bags.instances_of(bag).len());
     let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
-    let text = match least == most {
-        true => {
-            format!("each row is a bag of {most} instances; features are those of one instance")
-        }
-        false => format!(
+    let text = if least == most {
+        format!("each row is a bag of {most} instances; features are those of one instance")
+    } else {
+        format!(
             "each row is a bag of {least} to {most} instances; features are those of one instance"
-        ),
+        )
     };
     Note { code: "multi-instance", text }
 }

@@ -60,9 +60,10 @@ impl Budget {
 
     fn take(&mut self, bytes: usize, path: &Path, what: impl Fn() -> String) -> Result<()> {
         self.used = self.used.saturating_add(bytes as u64);
-        match self.used <= self.limit {
-            true => Ok(()),
-            false => Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit }),
+        if self.used <= self.limit {
+            Ok(())
+        } else {
+            Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit })
         }
     }
 }

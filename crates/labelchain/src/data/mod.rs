@@ -179,9 +179,12 @@ impl Dataset {
                 let place = |name: &String| now.iter().position(|other| other == name);
                 let moved: Vec<Option<usize>> = before.iter().map(place).collect();
                 let moved = |code: f64| moved.get(code as usize).copied().flatten();
-                self.features.map_column(column, |code| match code.is_nan() {
-                    true => code,
-                    false => moved(code).map_or(f64::NAN, |place| place as f64),
+                self.features.map_column(column, |code| {
+                    if code.is_nan() {
+                        code
+                    } else {
+                        moved(code).map_or(f64::NAN, |place| place as f64)
+                    }
                 });
             }
         }

@@ -116,9 +116,10 @@ impl Classes {
 
     /// The class itself, as if it were a column.
     pub(crate) fn slots(&self) -> Slots {
-        match self.counts.contains(&0) {
-            true => Slots::useless(),
-            false => Slots::two(self.counts, self.relevant.clone()),
+        if self.counts.contains(&0) {
+            Slots::useless()
+        } else {
+            Slots::two(self.counts, self.relevant.clone())
         }
     }
 }
@@ -296,14 +297,15 @@ impl Columns {
                 let fewer = fewer.then(|| column.on(stays, classes.n_rows()));
                 let column = fewer.as_ref().unwrap_or(column);
                 // The first value of every slot but the first.
-                let starts = match is_numeric {
-                    true => column.cuts(classes, self.logs()),
-                    false => (0..)
+                let starts = if *is_numeric {
+                    column.cuts(classes, self.logs())
+                } else {
+                    (0..)
                         .zip(column.counts(classes))
                         .filter(|(_, pair)| pair.n() > 0)
                         .map(|(value, _)| value)
                         .skip(1)
-                        .collect(),
+                        .collect()
                 };
                 if starts.is_empty() { Slots::useless() } else { column.slots(&starts, classes) }
             }

@@ -164,13 +164,12 @@ pub(crate) fn uncertainty(a: &Slots, b: &Slots, logs: &NLogN, table: &mut Vec<u3
         return 0.0;
     }
     contingency(a, b, table);
-    let uncertainty = match a.lacks_values() || b.lacks_values() {
-        false => symmetrical_uncertainty(table, &a.counts, &b.counts, |n| logs.of(n)),
-        true => {
-            let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
-            let (rows, columns) = margins(&spread, n_columns);
-            symmetrical_uncertainty(&spread, &rows, &columns, real_n_log_n)
-        }
+    let uncertainty = if a.lacks_values() || b.lacks_values() {
+        let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
+        let (rows, columns) = margins(&spread, n_columns);
+        symmetrical_uncertainty(&spread, &rows, &columns, real_n_log_n)
+    } else {
+        symmetrical_uncertainty(table, &a.counts, &b.counts, |n| logs.of(n))
     };
     if uncertainty.abs() < SMALL { 0.0 } else { uncertainty }
 }

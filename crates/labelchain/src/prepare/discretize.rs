@@ -123,10 +123,7 @@ pub(crate) fn places(
         let (mut low, mut high) = (0, n_values);
         while low < high {
             let middle = usize::midpoint(low, high);
-            match n_before(middle) < place.n() {
-                true => low = middle + 1,
-                false => high = middle,
-            }
+            if n_before(middle) < place.n() { low = middle + 1 } else { high = middle }
         }
         low
     };

@@ -181,9 +181,6 @@ impl Pairs {
 
     pub(crate) fn get(&self, a: usize, b: usize) -> f64 {
         let (low, high) = (a.min(b), a.max(b));
-        match low == high {
-            true => 0.0,
-            false => self.cells[high * (high - 1) / 2 + low],
-        }
+        if low == high { 0.0 } else { self.cells[high * (high - 1) / 2 + low] }
     }
 }

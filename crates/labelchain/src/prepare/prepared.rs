@@ -124,9 +124,10 @@ impl Prepared {
             let relevant = |row| self.data.labels().get(row, label);
             let thinned =
                 how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
-            let rows = match thinned.len() == rows.len() {
-                true => Arc::clone(whole.get_or_insert_with(|| thinned.into())),
-                false => thinned.into(),
+            let rows = if thinned.len() == rows.len() {
+                Arc::clone(whole.get_or_insert_with(|| thinned.into()))
+            } else {
+                thinned.into()
             };
             let features = match &columns {
                 None => (0..self.data.n_features()).collect(),

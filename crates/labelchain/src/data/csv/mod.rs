@@ -261,12 +261,13 @@ pub(crate) fn check_length(record: &Record, n_columns: usize) -> Result<()> {
         b'\t' => "tab",
         _ => "comma",
     };
-    let help = match n > n_columns {
-        true => format!("a value that holds a {separator} must stand in double quotes"),
-        false => format!(
+    let help = if n > n_columns {
+        format!("a value that holds a {separator} must stand in double quotes")
+    } else {
+        format!(
             "a missing cell is empty but keeps its {separator}; \
              a value that holds a line end must stand in double quotes"
-        ),
+        )
     };
     let header = if n_columns == 1 { "1 field" } else { &format!("{n_columns} fields") };
     let fault = record.fault_in_all(format!("{header}, as in the header"));

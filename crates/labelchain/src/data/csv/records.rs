@@ -44,9 +44,10 @@ impl<'p, R: Read> Records<'p, R> {
         record.clear();
         loop {
             let Some(line) = self.lines.next()? else {
-                return match record.raw.is_empty() {
-                    true => Ok(None),
-                    false => Err(record.unclosed("").found("the end of the file").into()),
+                return if record.raw.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(record.unclosed("").found("the end of the file").into())
                 };
             };
             if record.raw.is_empty() {
@@ -111,13 +112,14 @@ impl Record<'_> {
         loop {
             let start = self.field_start;
             let is_quoted = self.raw.get(start) == Some(&b'"');
-            let end = match is_quoted {
-                true => match self.closing_quote() {
+            let end = if is_quoted {
+                match self.closing_quote() {
                     None => return Ok(false),
                     Some(close) => close + 1,
-                },
-                false => memchr::memchr(self.separator, &self.raw[start..])
-                    .map_or(self.raw.len(), |length| start + length),
+                }
+            } else {
+                memchr::memchr(self.separator, &self.raw[start..])
+                    .map_or(self.raw.len(), |length| start + length)
             };
             if self.raw.get(end).is_some_and(|&byte| byte != self.separator) {
                 return Err(self
@@ -126,10 +128,7 @@ impl Record<'_> {
                     .into());
             }
             if self.n_fields < most_fields {
-                let value = match is_quoted {
-                    true => self.unescape(start + 1..end - 1),
-                    false => Value::Bare,
-                };
+                let value = if is_quoted { self.unescape(start + 1..end - 1) } else { Value::Bare };
                 self.fields.push(Field { at: start..end, value });
             }
             self.n_fields += 1;

@@ -145,9 +145,8 @@ impl Node {
         if self.parents.is_empty() {
             return self.base;
         }
-        let opinion = |&parent: &LabelId| match labels.get(row, parent) {
-            true => self.pull,
-            false => self.base * (1.0 - self.pull),
+        let opinion = |&parent: &LabelId| {
+            if labels.get(row, parent) { self.pull } else { self.base * (1.0 - self.pull) }
         };
         let mean = self.parents.iter().map(opinion).sum::<f64>() / self.parents.len() as f64;
         (1.0 - dependence) * self.base + dependence * mean

@@ -166,10 +166,7 @@ impl Batch<'_> {
         let (n_read, ..) = reader
             .read_records(self.n, Some(definitions), Some(repetitions), &mut values)
             .map_err(|error| translated(self.path, error))?;
-        match n_read == self.n {
-            true => Ok(values),
-            false => Err(self.short()),
-        }
+        if n_read == self.n { Ok(values) } else { Err(self.short()) }
     }
 
     fn short(&self) -> Error {
@@ -187,9 +184,10 @@ impl Batch<'_> {
         for at in 0..self.n {
             let is_there =
                 self.present == 0 || self.definitions.get(at).is_some_and(|&d| d == self.present);
-            match is_there {
-                true => give(at, Some(values.next().ok_or_else(|| self.short())?))?,
-                false => give(at, None)?,
+            if is_there {
+                give(at, Some(values.next().ok_or_else(|| self.short())?))?
+            } else {
+                give(at, None)?
             }
         }
         Ok(())

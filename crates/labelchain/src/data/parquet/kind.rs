@@ -53,9 +53,10 @@ pub(super) fn columns(schema: &SchemaDescriptor) -> Vec<Column> {
             while leaves.next_if(|&at| schema.get_column_root_idx(at) == position).is_some() {
                 n_leaves += 1;
             }
-            let kind = match n_leaves == 1 && is_text_list(field, schema, leaf) {
-                true => Kind::Texts,
-                false => kind(field),
+            let kind = if n_leaves == 1 && is_text_list(field, schema, leaf) {
+                Kind::Texts
+            } else {
+                kind(field)
             };
             Column { name: field.name().into(), kind, leaf, is_optional: field.is_optional() }
         })

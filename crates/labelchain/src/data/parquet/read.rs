@@ -89,10 +89,7 @@ struct Memory<'a> {
 impl Memory<'_> {
     fn charge(&mut self, bytes: u64, what: impl Fn() -> String) -> Result<()> {
         self.used = self.used.saturating_add(bytes);
-        match self.used <= self.limit {
-            true => Ok(()),
-            false => Err(self.too_large(what())),
-        }
+        if self.used <= self.limit { Ok(()) } else { Err(self.too_large(what())) }
     }
 
     fn too_large(&self, what: String) -> Error {
@@ -332,12 +329,11 @@ fn tag_names(source: &mut Source, column: &Column, separator: &str) -> Result<Ve
     }
     let tags = source
         .distinct(column, |row, cell, give| each_tag(path, column, row, &cell, separator, give))?;
-    match tags.is_empty() {
-        true => {
-            let reason = format!("column {:?} holds no tags", column.name);
-            Err(Error::NoLabels { path: path.into(), reason })
-        }
-        false => Ok(tags),
+    if tags.is_empty() {
+        let reason = format!("column {:?} holds no tags", column.name);
+        Err(Error::NoLabels { path: path.into(), reason })
+    } else {
+        Ok(tags)
     }
 }
 
@@ -414,18 +410,17 @@ impl<'a> Source<'a> {
         let row_bytes = input_bytes + 8 * n_labels.div_ceil(64) as u64 + 1;
         let what = || format!("{n_rows} rows of {} columns", columns.len());
         self.memory.charge((n_rows as u64).saturating_mul(row_bytes), what)?;
-        let inputs = match about.is_sparse {
-            true => Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] },
-            false => {
-                // Without a limit the system has the last word, which must not be an abort.
-                let mut cells = Vec::new();
-                let n_cells = n_rows.checked_mul(n_features);
-                n_cells
-                    .and_then(|n| cells.try_reserve_exact(n).ok())
-                    .ok_or_else(|| self.memory.too_large(what()))?;
-                cells.resize(n_rows * n_features, 0.0);
-                Inputs::Dense { n_features, cells }
-            }
+        let inputs = if about.is_sparse {
+            Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] }
+        } else {
+            // Without a limit the system has the last word, which must not be an abort.
+            let mut cells = Vec::new();
+            let n_cells = n_rows.checked_mul(n_features);
+            n_cells
+                .and_then(|n| cells.try_reserve_exact(n).ok())
+                .ok_or_else(|| self.memory.too_large(what()))?;
+            cells.resize(n_rows * n_features, 0.0);
+            Inputs::Dense { n_features, cells }
         };
         let mut rows = Rows {
             path: self.path,

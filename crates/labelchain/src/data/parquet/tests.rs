@@ -573,11 +573,9 @@ fn any_data() -> impl Strategy<Value = Dataset> {
         let weights = prop::collection::vec(weight, n_rows);
         (names, cells, relevant, weights).prop_map(move |(names, cells, relevant, weights)| {
             let mut seen = std::collections::HashSet::new();
-            let mut names =
-                names.into_iter().enumerate().map(|(at, name)| match seen.insert(name.clone()) {
-                    true => name,
-                    false => format!("{name} {at} again"),
-                });
+            let mut names = names.into_iter().enumerate().map(|(at, name)| {
+                if seen.insert(name.clone()) { name } else { format!("{name} {at} again") }
+            });
             let attributes: Vec<Attribute> = kinds
                 .iter()
                 .zip(&mut names)

@@ -151,9 +151,10 @@ impl Rows {
         self.entries.clear();
         let mut has_query = false;
         while let Some(word) = words.next() {
-            match words.bytes[word.clone()].starts_with(b"qid:") {
-                true => has_query = true,
-                false => self.read_entry(line, word)?,
+            if words.bytes[word.clone()].starts_with(b"qid:") {
+                has_query = true
+            } else {
+                self.read_entry(line, word)?
             }
             // More entries than columns: some index is repeated, however long the line still is.
             if self.entries.len() > self.n_features.unwrap_or(MOST_INFERRED) + 1 {
@@ -406,10 +407,7 @@ pub(crate) fn write_rows(data: &Dataset, are_first: bool, out: &mut dyn Write) -
             line.push(b' ');
             number::push((column + 1) as f64, &mut line);
             line.push(b':');
-            match value.is_nan() {
-                true => line.extend(b"nan"),
-                false => number::push(value, &mut line),
-            }
+            if value.is_nan() { line.extend(b"nan") } else { number::push(value, &mut line) }
         }
         match last {
             Some(last) if !says_width => write!(line, " {}:0", last + 1)?,
