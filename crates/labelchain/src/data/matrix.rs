@@ -144,13 +144,13 @@ impl Sparse {
         let entries = entries.into_iter();
         self.columns.reserve(entries.size_hint().0);
         self.values.reserve(entries.size_hint().0);
-        let mut least = 0;
+        let mut first_allowed = 0;
         for (column, value) in entries {
             assert!(
-                column >= least && (column as usize) < self.n_columns,
+                column >= first_allowed && (column as usize) < self.n_columns,
                 "columns ascend and exist"
             );
-            least = column + 1;
+            first_allowed = column + 1;
             if value != 0.0 {
                 self.columns.push(column);
                 self.values.push(value);
@@ -321,19 +321,20 @@ impl Matrix {
         }
     }
 
-    /// Every stored cell loses what its column says, and is divided by what it says.
-    pub(crate) fn rescale(&mut self, less: &[f64], over: &[f64]) {
+    /// Subtracts from every stored cell the centre of its column, and divides by the column's
+    /// scale.
+    pub(crate) fn rescale(&mut self, centers: &[f64], scales: &[f64]) {
         match self {
             Matrix::Dense(dense) => {
                 for row in dense.values.chunks_mut(dense.n_columns.max(1)) {
-                    for (value, (less, over)) in row.iter_mut().zip(less.iter().zip(over)) {
-                        *value = (*value - less) / over;
+                    for (value, (center, scale)) in row.iter_mut().zip(centers.iter().zip(scales)) {
+                        *value = (*value - center) / scale;
                     }
                 }
             }
             Matrix::Sparse(sparse) => {
                 for (value, &column) in sparse.values.iter_mut().zip(&sparse.columns) {
-                    *value = (*value - less[column as usize]) / over[column as usize];
+                    *value = (*value - centers[column as usize]) / scales[column as usize];
                 }
             }
         }
@@ -347,7 +348,7 @@ impl Matrix {
         }
     }
 
-    /// Gives back what growing row by row reserved in advance.
+    /// Frees the memory that growing row by row reserved in advance.
     pub(crate) fn shrink(&mut self) {
         match self {
             Matrix::Dense(dense) => dense.values.shrink_to_fit(),

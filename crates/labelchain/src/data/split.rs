@@ -400,8 +400,8 @@ mod tests {
             let members = members(&groups);
             let largest = (0..n_groups).map(|group| members.get(group).len()).max().unwrap();
             let sizes = folds.sizes();
-            let (most, fewest) = (sizes.iter().max().unwrap(), sizes.iter().min().unwrap());
-            prop_assert!(*fewest > 0 && most - fewest <= largest);
+            let (largest_fold, smallest_fold) = (sizes.iter().max().unwrap(), sizes.iter().min().unwrap());
+            prop_assert!(*smallest_fold > 0 && largest_fold - smallest_fold <= largest);
         }
 
         #[test]

@@ -226,8 +226,8 @@ struct Queue {
 
 impl Queue {
     fn new(left: &[usize]) -> Queue {
-        let most = left.iter().copied().max().unwrap_or(0);
-        let mut by_count = vec![vec![]; most + 1];
+        let max_count = left.iter().copied().max().unwrap_or(0);
+        let mut by_count = vec![vec![]; max_count + 1];
         left.iter().zip(0..).for_each(|(&count, stratum)| by_count[count].push(stratum));
         Queue { by_count }
     }

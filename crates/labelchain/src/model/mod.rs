@@ -141,7 +141,7 @@ impl Model {
     fn beside(mut self, other: Model) -> Option<Model> {
         self.attributes.extend(other.attributes);
         Some(Model {
-            standardizer: self.standardizer.beside(other.standardizer),
+            standardizer: self.standardizer.concat_columns(other.standardizer),
             ensemble: self.ensemble.beside(other.ensemble)?,
             ..self
         })

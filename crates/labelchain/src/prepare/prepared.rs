@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
+use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
 use crate::seed::Seed;
@@ -157,7 +157,7 @@ impl Prepared {
         move |column| {
             let mut tallies = self.columns.tallies_of(column, &classes);
             tallies.iter_mut().for_each(|tally| tally.value += self.zero[column]);
-            Bins::new(&tallies, Encoding::Rows, self.columns.logs())
+            Bins::new(&tallies, CandidateCuts::Rows, self.columns.logs())
         }
     }
 

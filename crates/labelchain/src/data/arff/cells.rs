@@ -16,8 +16,8 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) role: Role,
     cell: Cell,
-    /// What a cell of one digit means, NaN where that takes a longer look. Most cells of sparse
-    /// and nominal columns are such.
+    /// The value of a cell that is this one digit, NaN where `read_word` has to decide. Most cells
+    /// of sparse and nominal columns are one digit, and need not be parsed.
     by_digit: [f64; 10],
 }
 
@@ -157,8 +157,8 @@ impl Column {
         }
     }
 
-    /// The value and length of the cell that `rest` begins with, where that takes no long look: a
-    /// digit or a plain number. Never missing, never wrong.
+    /// The value and length of the cell that `rest` begins with, if that is a known digit or a
+    /// plain number. Missing and faulty cells are left to `read_word`.
     #[inline]
     pub(super) fn quick(&self, rest: &[u8]) -> Option<(f64, usize)> {
         if let [digit @ b'0'..=b'9', b',' | b'}', ..] = rest {

@@ -82,8 +82,8 @@ impl Header {
                 };
                 if !scan.at_end() {
                     let ended = scan.word("the bag's name")?;
-                    let said = line.text(&ended.bytes, ended.at.start)?;
-                    if said != name {
+                    let name_at_end = line.text(&ended.bytes, ended.at.start)?;
+                    if name_at_end != name {
                         return Err(line.fault(ended.at, format!("@end {name}")).into());
                     }
                 }

@@ -17,12 +17,12 @@ pub(crate) struct Records<'p, R> {
     lines: Lines<'p, R>,
     /// Fields beyond this many are counted but not kept, so that a line of nothing but
     /// separators takes no more memory than the header allows.
-    pub(crate) most_fields: usize,
+    pub(crate) max_fields: usize,
     record: Record<'p>,
 }
 
 impl<'p, R: Read> Records<'p, R> {
-    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, most_fields: usize) -> Records<'p, R> {
+    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, max_fields: usize) -> Records<'p, R> {
         let record = Record {
             path: lines.path(),
             encoding: lines.encoding(),
@@ -35,7 +35,7 @@ impl<'p, R: Read> Records<'p, R> {
             field_start: 0,
             scanned: 0,
         };
-        Records { lines, most_fields, record }
+        Records { lines, max_fields, record }
     }
 
     /// The next record, until there is none.
@@ -57,7 +57,7 @@ impl<'p, R: Read> Records<'p, R> {
                 record.line = line.number;
             }
             record.raw.extend_from_slice(line.bytes);
-            if record.scan(self.most_fields)? {
+            if record.scan(self.max_fields)? {
                 return Ok(Some(record));
             }
             record.raw.extend_from_slice(self.lines.end());
@@ -108,7 +108,7 @@ impl Record<'_> {
     }
 
     /// Cuts fields up to the end of `raw`. Whether that is the end of the record.
-    fn scan(&mut self, most_fields: usize) -> Result<bool> {
+    fn scan(&mut self, max_fields: usize) -> Result<bool> {
         loop {
             let start = self.field_start;
             let is_quoted = self.raw.get(start) == Some(&b'"');
@@ -127,7 +127,7 @@ impl Record<'_> {
                     .help("a quote inside a quoted value is doubled: \"\"")
                     .into());
             }
-            if self.n_fields < most_fields {
+            if self.n_fields < max_fields {
                 let value = if is_quoted { self.unescape(start + 1..end - 1) } else { Value::Bare };
                 self.fields.push(Field { at: start..end, value });
             }

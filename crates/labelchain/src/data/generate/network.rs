@@ -140,7 +140,8 @@ impl Node {
         Node { base, parents: earlier, pull }
     }
 
-    /// Base and parents' mean opinion, mixed in the ratio (1 - dependence) : dependence.
+    /// (1 - dependence) · base + dependence · the mean of the probabilities that the parents argue
+    /// for.
     fn probability(&self, row: usize, labels: &LabelMatrix, dependence: f64) -> f64 {
         if self.parents.is_empty() {
             return self.base;

@@ -217,7 +217,7 @@ impl Shape {
     fn distance(self, centre: &[f64], point: &[f64]) -> f64 {
         let offsets = centre.iter().zip(point).map(|(c, x)| x - c);
         match self {
-            Shape::Cube => offsets.fold(0.0, |most, offset| offset.abs().max(most)),
+            Shape::Cube => offsets.fold(0.0, |max, offset| offset.abs().max(max)),
             Shape::Ball => offsets.map(|offset| offset * offset).sum::<f64>().sqrt(),
         }
     }

@@ -267,8 +267,7 @@ pub(super) fn half(bits: u16) -> f64 {
     }
 }
 
-/// Nanoseconds of the day in two words, then the day by Julius Scaliger's count, as milliseconds
-/// since 1970.
+/// Nanoseconds of the day in two words, then the Julian day number, as milliseconds since 1970.
 pub(super) fn moment(words: &[u32]) -> f64 {
     const DAY_OF_1970: i64 = 2_440_588;
     let &[low, high, day] = words else { return f64::NAN };

@@ -106,12 +106,12 @@ fn primitive(field: &Type) -> Kind {
     let info = field.get_basic_info();
     let (old, new) = (info.converted_type(), info.logical_type_ref());
     let other = || {
-        let said = match new {
+        let type_name = match new {
             Some(New::_Unknown { .. }) | None if old == Old::NONE => "bytes".into(),
             Some(New::_Unknown { .. }) | None => old.to_string(),
             Some(new) => format!("{new:?}").to_uppercase(),
         };
-        Kind::Other(format!("{physical} ({said})"))
+        Kind::Other(format!("{physical} ({type_name})"))
     };
     let milliseconds = |unit: &TimeUnit| match unit {
         TimeUnit::MILLIS => Number::Plain,

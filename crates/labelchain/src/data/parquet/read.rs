@@ -55,8 +55,8 @@ fn label_columns(
     options: &ReadOptions,
 ) -> Result<LabelColumns> {
     let columns = Columns { path, names, relation: None };
-    let said = columns.labels(&options.labels);
-    let (Err(Error::NoLabels { .. }), Some(about)) = (&said, about) else { return said };
+    let chosen = columns.labels(&options.labels);
+    let (Err(Error::NoLabels { .. }), Some(about)) = (&chosen, about) else { return chosen };
     let by_name: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let mut seen = HashSet::new();
@@ -125,7 +125,7 @@ impl Source<'_> {
         if n_rows == 0 {
             return Ok(());
         }
-        // What is counted fastest.
+        // The smallest column is counted fastest.
         let size = |column: &&Column| -> i128 {
             let sizes = groups.iter().filter_map(|group| group.columns().get(column.leaf));
             sizes.map(|chunk| i128::from(chunk.compressed_size())).sum()
@@ -190,7 +190,8 @@ impl Source<'_> {
         self.scan(column, |row, cell| {
             each(row, cell, &mut |text| {
                 if !texts.contains(text) {
-                    // Kept twice, as a name and as a key, each with its own header.
+                    // A text is stored twice, as a name and as a key, each with a header of 32
+                    // bytes.
                     n_bytes += 2 * text.len() as u64 + 64;
                     if used.saturating_add(n_bytes) > limit {
                         return Err(too_large());
@@ -322,7 +323,7 @@ fn tag_names(source: &mut Source, column: &Column, separator: &str) -> Result<Ve
         }
         _ => {
             let expected = format!("text or a list of texts in tag column {:?}", column.name);
-            return Err(fault(path, expected, said(&column.kind))
+            return Err(fault(path, expected, kind_name(&column.kind))
                 .help("--labels takes columns of 0 and 1")
                 .into());
         }
@@ -365,7 +366,7 @@ fn text<'t>(path: &Path, column: &Column, row: usize, bytes: &'t [u8]) -> Result
     })
 }
 
-fn said(kind: &Kind) -> &str {
+fn kind_name(kind: &Kind) -> &str {
     match kind {
         Kind::Flag => "booleans",
         Kind::Number(_) => "numbers",
@@ -381,7 +382,7 @@ fn useless(path: &Path, column: &Column) -> Error {
         Kind::Texts => format!("--tags {name} reads it as labels; otherwise {LEAVE_OUT}"),
         _ => LEAVE_OUT.into(),
     };
-    fault(path, format!("numbers, booleans or text in column {name:?}"), said(kind))
+    fault(path, format!("numbers, booleans or text in column {name:?}"), kind_name(kind))
         .help(help)
         .into()
 }
@@ -413,7 +414,8 @@ impl<'a> Source<'a> {
         let inputs = if about.is_sparse {
             Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] }
         } else {
-            // Without a limit the system has the last word, which must not be an abort.
+            // Without a limit the system may refuse the memory; that must be an error, not an
+            // abort.
             let mut cells = Vec::new();
             let n_cells = n_rows.checked_mul(n_features);
             n_cells
