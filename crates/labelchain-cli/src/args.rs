@@ -207,7 +207,7 @@ pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
         true => Err(Error::CannotWrite {
             path: out.into(),
             what: "is also a file to be read".into(),
-            remedy: "write under another name",
+            remedy: "write under another name".into(),
         }),
         false => Ok(()),
     }

@@ -13,7 +13,7 @@ pub(crate) fn refuse_used(out: &Path) -> Result<()> {
         true => Err(Error::CannotWrite {
             path: out.into(),
             what: "is a directory with files in it, and older ones would mix with these".into(),
-            remedy: "name a new directory, or empty this one",
+            remedy: "name a new directory, or empty this one".into(),
         }),
         false => Ok(()),
     }

@@ -119,7 +119,7 @@ fn not_in_openml(set: &PaperSet) -> Error {
     Error::Columns {
         path: set.name.into(),
         problem: "is not in OpenML in the paper's form".into(),
-        remedy,
+        remedy: remedy.into(),
     }
 }
 
@@ -128,7 +128,7 @@ fn refused(path: &Path, source: io::Error) -> Error {
 }
 
 /// What stands in an answer is not what was to be expected.
-fn wrong(path: &Path, expected: &str, found: String, help: &str) -> Error {
+fn wrong(path: &Path, expected: &str, found: String, help: &'static str) -> Error {
     Error::Content(Box::new(ContentError {
         path: path.into(),
         line: 0,

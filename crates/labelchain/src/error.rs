@@ -1,6 +1,7 @@
 //! The one public error: every message names the place, what was found, what was expected and,
 //! where there is one, the remedy.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something could not be done, written for the person who will read it.
 ///
-/// [`Error::help`] is the remedy, kept apart so that a program can show it on a line of its own.
+/// [`Error::kind`] is what a caller can act on. [`Error::remedy`] is what to do about it, kept apart
+/// so that a program can show it on a line of its own and in its own words.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -119,7 +121,7 @@ pub enum Error {
         /// What is missing, and where.
         problem: String,
         /// What to do about it.
-        remedy: &'static str,
+        remedy: Remedy,
     },
 
     /// Two things that belong together have different sizes.
@@ -152,7 +154,7 @@ pub enum Error {
         /// What the format has no way to say.
         what: String,
         /// What to do instead.
-        remedy: &'static str,
+        remedy: Remedy,
     },
 
     /// A bag of instances that cannot be made into a single row.
@@ -165,7 +167,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
         /// What to do instead.
-        remedy: &'static str,
+        remedy: Remedy,
     },
 
     /// Multi-instance data where single rows are needed.
@@ -183,7 +185,7 @@ pub enum Error {
         /// Which columns, and what is wrong with them.
         problem: String,
         /// What to do about it.
-        remedy: String,
+        remedy: Remedy,
     },
 
     /// A file that is no model, or not one this program can read.
@@ -194,7 +196,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
         /// What to do about it.
-        remedy: &'static str,
+        remedy: Remedy,
     },
 
     /// Results of a study that are not what they should be.
@@ -205,7 +207,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
         /// What to do about it.
-        remedy: &'static str,
+        remedy: Remedy,
     },
 
     /// Results that somebody else is adding to.
@@ -247,6 +249,164 @@ pub enum Error {
         /// What they are needed for.
         purpose: String,
     },
+
+    /// The caller wished the work to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What sort of thing went wrong, for callers that act on it: an exit status, an exception's type,
+/// whether to try again.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The operating system refused to open, read or write.
+    System,
+    /// The content of a file is wrong.
+    Content,
+    /// A setting or a name is wrong, or settings that do not go together.
+    Request,
+    /// The data do not fit the request: too few rows, columns that a model does not know.
+    Data,
+    /// More memory is needed than allowed.
+    Limit,
+    /// Somebody else is using the file; it may be free later.
+    Busy,
+    /// The caller wished the work to stop.
+    Cancelled,
+}
+
+/// What to do about an error, as a sentence in [parts](Part).
+///
+/// The library knows settings and tasks, but not how they are typed: the program says
+/// `--missing-labels drop` where Python says `missing_labels="drop"`. A front end goes through
+/// [`Remedy::parts`] and puts each into its own words; the [`Display`](fmt::Display) of a remedy is
+/// for those who call this library from Rust.
+///
+/// ```
+/// use labelchain::data::{ReadOptions, parse};
+/// use labelchain::error::Part;
+///
+/// let options = ReadOptions::default();
+/// let error = parse("t.csv".as_ref(), b"x,x\n1,0\n", &options).unwrap_err();
+/// let remedy = error.remedy().unwrap();
+/// assert_eq!(remedy.to_string(), "`dedupe` reads them as x, x.2, x.3, …");
+/// assert_eq!(remedy.parts()[0], Part::Setting { name: "dedupe", value: None });
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remedy {
+    parts: Vec<Part>,
+}
+
+/// A part of a [`Remedy`].
+///
+/// The list of variants is complete, so that the compiler tells a front end what it has no words
+/// for yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words that need no translation.
+    Text(Cow<'static, str>),
+    /// A setting.
+    Setting {
+        /// Its name, with hyphens between words.
+        name: &'static str,
+        /// The value to give it; none where only the setting is meant.
+        value: Option<Cow<'static, str>>,
+    },
+    /// Something that this library does.
+    Task(Task),
+}
+
+/// What this library does, where a [`Remedy`] says to have it done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Lists the paper's data sets.
+    ListDatasets,
+    /// Makes single rows of bags of instances; the plural of a subject.
+    ReduceBags,
+    /// Computes the cells of a study, and writes its results.
+    RunStudy,
+    /// Makes one file of results of the parts of a study.
+    MergeResults,
+    /// Trains a model and writes its file.
+    SaveModel,
+}
+
+impl Remedy {
+    /// The parts, in the order in which they are said.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The sentence so far, then words.
+    pub(crate) fn text(mut self, text: impl Into<Cow<'static, str>>) -> Remedy {
+        self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// The sentence so far, then a setting's name.
+    pub(crate) fn setting(mut self, name: &'static str) -> Remedy {
+        self.parts.push(Part::Setting { name, value: None });
+        self
+    }
+
+    /// The sentence so far, then a setting with a value.
+    pub(crate) fn set(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Remedy {
+        self.parts.push(Part::Setting { name, value: Some(value.into()) });
+        self
+    }
+
+    /// The sentence so far, then a task.
+    pub(crate) fn task(mut self, task: Task) -> Remedy {
+        self.parts.push(Part::Task(task));
+        self
+    }
+
+    /// This remedy; if that does not help, the other.
+    pub(crate) fn otherwise(self, other: Remedy) -> Remedy {
+        let mut remedy = self.text(". Otherwise: ");
+        remedy.parts.extend(other.parts);
+        remedy
+    }
+}
+
+impl From<&'static str> for Remedy {
+    fn from(text: &'static str) -> Remedy {
+        Remedy::default().text(text)
+    }
+}
+
+impl From<String> for Remedy {
+    fn from(text: String) -> Remedy {
+        Remedy::default().text(text)
+    }
+}
+
+/// In the words of this library's documentation.
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => f.write_str(text)?,
+                Part::Setting { name, value } => {
+                    // As fields are spelt in Rust, and arguments in Python.
+                    let name = name.replace('-', "_");
+                    match value {
+                        Some(value) => write!(f, "`{name} = {value}`")?,
+                        None => write!(f, "`{name}`")?,
+                    }
+                }
+                Part::Task(task) => f.write_str(match task {
+                    Task::ListDatasets => "`PaperSet::ALL`",
+                    Task::ReduceBags => "`BagReduction::fit` and `BagTransform::apply`",
+                    Task::RunStudy => "`study::run`",
+                    Task::MergeResults => "`study::merge`",
+                    Task::SaveModel => "`Model::save`",
+                })?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A place in a text file and what was wrong there.
@@ -263,7 +423,7 @@ pub struct ContentError {
     /// What should stand there.
     pub expected: String,
     /// The remedy, where there is one.
-    pub help: Option<String>,
+    pub help: Option<Remedy>,
     /// The surroundings, with the byte offset of the fault in them.
     pub excerpt: Option<(String, usize)>,
 }
@@ -282,47 +442,104 @@ impl fmt::Display for ContentError {
 }
 
 impl Error {
+    /// What sort of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Io { .. } => ErrorKind::System,
+            Error::Content(_)
+            | Error::RepeatedColumn { .. }
+            | Error::Model { .. }
+            | Error::Results { .. } => ErrorKind::Content,
+            Error::UnknownFormat { .. }
+            | Error::NoLabels { .. }
+            | Error::UnknownColumn { .. }
+            | Error::UnknownDataset { .. }
+            | Error::Setting { .. }
+            | Error::CannotWrite { .. }
+            | Error::NotInProtocol { .. }
+            | Error::NotAPermutation { .. } => ErrorKind::Request,
+            Error::Cell { .. }
+            | Error::Measurement { .. }
+            | Error::Comparison { .. }
+            | Error::Shape { .. }
+            | Error::Bag { .. }
+            | Error::NotRows { .. }
+            | Error::Columns { .. }
+            | Error::TooFewRows { .. } => ErrorKind::Data,
+            Error::TooLarge { .. } => ErrorKind::Limit,
+            Error::Locked { .. } => ErrorKind::Busy,
+            Error::Cancelled => ErrorKind::Cancelled,
+        }
+    }
+
     /// What to do about it, where this library knows.
-    pub fn help(&self) -> Option<String> {
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
             // Said by the system, not by a server.
             Error::Io { path, source }
                 if source.kind() == io::ErrorKind::NotFound && source.raw_os_error().is_some() =>
             {
-                near(path)
+                near(path).map(Remedy::from)
             }
             Error::Content(content) => content.help.clone(),
             Error::UnknownFormat { .. } => Some(
-                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2".into(),
+                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2"
+                    .into(),
             ),
             Error::NoLabels { .. } => Some(
-                "say which columns are labels: --labels a,b,c · --labels-first N · --labels-last N · \
-                 --labels-xml FILE · an XML file beside the data with the same stem · \
-                 \"-C n\" in an ARFF relation name · --tags COLUMN for one column of delimited tags"
-                    .into(),
+                Remedy::from("say which columns are labels: ")
+                    .set("labels", "a,b,c")
+                    .text(" · ")
+                    .set("labels-first", "N")
+                    .text(" · ")
+                    .set("labels-last", "N")
+                    .text(" · ")
+                    .set("labels-xml", "FILE")
+                    .text(
+                        " · an XML file beside the data with the same stem · \
+                         \"-C n\" in an ARFF relation name · ",
+                    )
+                    .set("tags", "COLUMN")
+                    .text(" for one column of delimited tags"),
             ),
-            Error::RepeatedColumn { name, .. } => {
-                Some(format!("--dedupe reads them as {name}, {name}.2, {name}.3, …"))
-            }
+            Error::RepeatedColumn { name, .. } => Some(
+                Remedy::default()
+                    .setting("dedupe")
+                    .text(format!(" reads them as {name}, {name}.2, {name}.3, …")),
+            ),
             Error::TooLarge { limit, .. } => {
                 let more = bytes(limit.saturating_mul(2)).replace(" bytes", "").replace(' ', "");
-                Some(format!("--max-memory raises the limit: twice as much is {more}"))
+                Some(
+                    Remedy::default()
+                        .setting("max-memory")
+                        .text(format!(" raises the limit: twice as much is {more}")),
+                )
             }
-            Error::NotRows { .. } => {
-                Some("convert, train and evaluate make single rows of bags: --bags medoids or --bags concat".into())
-            }
-            Error::Bag { remedy, .. } => Some((*remedy).into()),
-            Error::UnknownDataset { .. } => Some("labelchain datasets lists all thirty".into()),
-            Error::Columns { remedy, .. } => Some(remedy.clone()),
-            Error::Model { remedy, .. } => Some((*remedy).into()),
-            Error::Comparison { remedy, .. } => Some((*remedy).into()),
-            Error::Results { remedy, .. } => Some((*remedy).into()),
-            Error::Locked { .. } => Some(
-                "wait for it to end, or share the work: --shard 1/2 and 2/2, each with --results \
-                 of its own, then study merge"
-                    .into(),
+            Error::NotRows { .. } => Some(
+                Remedy::default()
+                    .task(Task::ReduceBags)
+                    .text(" make single rows of bags: ")
+                    .set("bags", "medoids")
+                    .text(" or ")
+                    .set("bags", "concat"),
             ),
-            Error::CannotWrite { remedy, .. } => Some((*remedy).into()),
+            Error::UnknownDataset { .. } => {
+                Some(Remedy::default().task(Task::ListDatasets).text(" lists all thirty"))
+            }
+            Error::Bag { remedy, .. }
+            | Error::Columns { remedy, .. }
+            | Error::Model { remedy, .. }
+            | Error::Comparison { remedy, .. }
+            | Error::Results { remedy, .. }
+            | Error::CannotWrite { remedy, .. } => Some(remedy.clone()),
+            Error::Locked { .. } => Some(
+                Remedy::from("wait for it to end, or share the work: ")
+                    .set("shard", "1/2")
+                    .text(" and 2/2, each with ")
+                    .setting("results")
+                    .text(" of its own, then ")
+                    .task(Task::MergeResults),
+            ),
             _ => None,
         }
     }

@@ -145,7 +145,7 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
         return Err(Error::CannotWrite {
             path: out.into(),
             what: format!("a report cannot be written as .{}", ending.to_string_lossy()),
-            remedy: "name it .html, .md, .tex or .csv; a name without an ending makes a directory of all",
+            remedy: "name it .html, .md, .tex or .csv; a name without an ending makes a directory of all".into(),
         });
     }
     if let Some(format) = Format::of(out) {

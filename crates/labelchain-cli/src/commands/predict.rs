@@ -55,7 +55,7 @@ impl Predict {
                 return Err(Failure::Library(Error::CannotWrite {
                     path: path.clone(),
                     what: "is asked for twice, by --out and by --explain".into(),
-                    remedy: "write one of them under another name",
+                    remedy: "write one of them under another name".into(),
                 }));
             }
         }
@@ -95,7 +95,7 @@ impl Predict {
                     return Err(Error::CannotWrite {
                         path: self.out.clone(),
                         what: "cannot tell the format from the name".into(),
-                        remedy: "name it .csv, .tsv, .jsonl, .arff, .parquet or .svm, or use - for CSV on standard output",
+                        remedy: "name it .csv, .tsv, .jsonl, .arff, .parquet or .svm, or use - for CSV on standard output".into(),
                     });
                 }
             }
@@ -104,7 +104,7 @@ impl Predict {
             return Err(Error::CannotWrite {
                 path: self.out.clone(),
                 what: "a data file has no place for the shares that --proba asks for".into(),
-                remedy: "write to .csv or .jsonl",
+                remedy: "write to .csv or .jsonl".into(),
             });
         }
         Ok(kind)
@@ -167,7 +167,8 @@ impl Predict {
             return Err(Error::CannotWrite {
                 path: self.out.clone(),
                 what: format!("{:?} would be both an input and a label", both.name),
-                remedy: "leave out the options that say which columns are labels, or write to .csv",
+                remedy: "leave out the options that say which columns are labels, or write to .csv"
+                    .into(),
             });
         }
         let names = model.label_names().to_vec();

@@ -164,7 +164,8 @@ impl Run {
                 return Err(Failure::Library(Error::Results {
                     path: self.files.protocol.clone(),
                     problem: format!("nothing to run, for no set has its data: {missing}"),
-                    remedy: "name files with their ending, as s1.csv; --data says where they are",
+                    remedy: "name files with their ending, as s1.csv; --data says where they are"
+                        .into(),
                 }));
             }
             remark(&format!("note: without data: {missing}"));
@@ -387,7 +388,7 @@ impl Report {
             return Err(Failure::Library(Error::Results {
                 path: database,
                 problem: "no results yet".into(),
-                remedy: "study run with the same PROTOCOL computes them",
+                remedy: "study run with the same PROTOCOL computes them".into(),
             }));
         }
         let results = study::finished_results(&protocol, &database)?;
@@ -395,7 +396,7 @@ impl Report {
             return Err(Failure::Library(Error::Results {
                 path: database,
                 problem: "no method has done all folds of a set".into(),
-                remedy: "study status tells what is done, failed or missing",
+                remedy: "study status tells what is done, failed or missing".into(),
             }));
         }
         let status = study::status(&protocol, &database)?;

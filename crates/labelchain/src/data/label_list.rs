@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::Note;
 use super::file;
-use crate::error::{ContentError, Error, Result, nearest};
+use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
 /// How the user says which columns are labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) struct LabelColumns {
     pub(crate) positions: Vec<usize>,
     pub(crate) notes: Vec<Note>,
     /// What to suggest should one of them turn out to hold no labels.
-    pub(crate) suspicion: Option<String>,
+    pub(crate) suspicion: Option<Remedy>,
 }
 
 impl Columns<'_> {
@@ -102,14 +102,16 @@ impl Columns<'_> {
                     let reason = format!("the relation name says -C {count}, of {n} attributes");
                     return Err(Error::NoLabels { path: self.path.into(), reason });
                 }
-                let (positions, other_end) = match count > 0 {
-                    true => ((0..size).collect(), format!("last: --labels-last {size}")),
-                    false => ((n - size..n).collect(), format!("first: --labels-first {size}")),
+                let (positions, other_end, setting) = if count > 0 {
+                    ((0..size).collect(), "last", "labels-last")
+                } else {
+                    ((n - size..n).collect(), "first", "labels-first")
                 };
-                let suspicion = Some(format!(
-                    "the relation name says -C {count}; perhaps the labels stand {other_end}"
-                ));
-                Ok(LabelColumns { positions, notes: vec![], suspicion })
+                let suspicion = Remedy::from(format!(
+                    "the relation name says -C {count}; perhaps the labels stand {other_end}: "
+                ))
+                .set(setting, size.to_string());
+                Ok(LabelColumns { positions, notes: vec![], suspicion: Some(suspicion) })
             }
         }
     }
@@ -179,10 +181,17 @@ impl Columns<'_> {
                 column: 0,
                 found: format!("{:?}{closest}", missing.name),
                 expected: format!("labels that {} has", self.path.display()),
-                help: Some(format!(
-                    "{n_found} of {} labels match: correct the name there, or say which columns are labels with --labels, --labels-last N or --tags",
-                    list.labels.len()
-                )),
+                help: Some(
+                    Remedy::from(format!(
+                        "{n_found} of {} labels match: correct the name there, or say which columns are labels with ",
+                        list.labels.len()
+                    ))
+                    .setting("labels")
+                    .text(", ")
+                    .set("labels-last", "N")
+                    .text(" or ")
+                    .setting("tags"),
+                ),
                 excerpt: None,
             })));
         }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Remedy, Result};
 
 /// No row of a real file is longer; a file without line ends is refused here and not at the end
 /// of memory.
@@ -265,10 +265,13 @@ impl<'a> Line<'a> {
             let at = offset + valid;
             self.fault(at..at + 1, "UTF-8 text")
                 .found(format!("byte 0x{byte:02X}"))
-                .help(format!(
-                    "it reads as {:?} in Latin-1: retry with --encoding latin1",
-                    char::from(byte)
-                ))
+                .help(
+                    Remedy::from(format!(
+                        "it reads as {:?} in Latin-1: retry with ",
+                        char::from(byte)
+                    ))
+                    .set("encoding", "latin1"),
+                )
                 .into()
         })
     }
@@ -288,8 +291,8 @@ impl Fault {
         self
     }
 
-    pub(crate) fn help(mut self, help: impl Display) -> Fault {
-        self.0.help = Some(help.to_string());
+    pub(crate) fn help(mut self, help: impl Into<Remedy>) -> Fault {
+        self.0.help = Some(help.into());
         self
     }
 }
@@ -332,7 +335,7 @@ mod tests {
         let line = lines.next().unwrap().unwrap();
         let error = line.text(line.bytes, 0).unwrap_err();
         assert_eq!(error.to_string(), "t, line 1, column 4: expected UTF-8 text, found byte 0xE9");
-        assert!(error.help().unwrap().contains("'é' in Latin-1"));
+        assert!(error.remedy().unwrap().to_string().contains("'é' in Latin-1"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::lines::Encoding;
 use super::parquet;
 use super::relevance::Threshold;
 use super::{Attribute, Dataset, Format, Note, arff, csv, file, svmlight};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// How a file is to be read.
 ///
@@ -99,6 +99,13 @@ impl MissingLabels {
             _ => "read as irrelevant",
         };
         (n > 0).then(|| Note { code: "missing-labels", text: format!("{rows} {what}") })
+    }
+
+    /// What to do about a row that lacks a label.
+    pub(crate) fn remedy() -> Remedy {
+        Remedy::default()
+            .set("missing-labels", "drop")
+            .text(" leaves such rows out, irrelevant reads them as 0")
     }
 }
 

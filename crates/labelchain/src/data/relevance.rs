@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::number;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// Turns numbers into relevant or irrelevant: `>0`, `>=2.5`, `=1`, …
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,13 +109,15 @@ pub(crate) fn of_text(text: &[u8], binarize: Option<Threshold>) -> Option<bool> 
 }
 
 /// What to do about a label cell of which it cannot be told.
-pub(crate) fn remedy(text: &[u8]) -> &'static str {
+pub(crate) fn remedy(text: &[u8]) -> Remedy {
     if number::parse(text).is_some() {
-        "--binarize '>0', or another comparison, makes numbers relevant or irrelevant"
+        Remedy::default()
+            .set("binarize", ">0")
+            .text(", or another comparison, makes numbers relevant or irrelevant")
     } else if text.iter().any(|byte| b";,|".contains(byte)) {
-        "a column of tags? --tags COLUMN makes a label of each"
+        Remedy::from("a column of tags? ").set("tags", "COLUMN").text(" makes a label of each")
     } else {
-        "labels are 0/1, true/false or yes/no"
+        "labels are 0/1, true/false or yes/no".into()
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::label_list::{LabelList, xml_beside};
 use super::{Dataset, Format, Table, arff, csv, file, svmlight};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// Writes a data file in the format that its name promises, and beside it the Mulan label list
 /// that says which columns are labels (`yeast.csv` has `yeast.xml`). Parquet says it itself.
@@ -23,7 +23,10 @@ pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
             return Err(Error::CannotWrite {
                 path: path.into(),
                 what: "only ARFF can hold multi-instance data".into(),
-                remedy: "write to a file that ends in .arff, or make single rows of the bags with --bags",
+                remedy: Remedy::from(
+                    "write to a file that ends in .arff, or make single rows of the bags with ",
+                )
+                .setting("bags"),
             });
         }
     };
@@ -55,7 +58,7 @@ pub fn write_in_blocks(
         return Err(Error::CannotWrite {
             path: path.into(),
             what: "Parquet is not written block by block".into(),
-            remedy: "write .csv, .arff or .svm, and convert it if it fits in memory",
+            remedy: "write .csv, .arff or .svm, and convert it if it fits in memory".into(),
         });
     }
     let none = rows(0..0)?;
@@ -113,12 +116,12 @@ fn list_to_write(data: &Dataset, path: &Path, format: Format) -> Result<Option<P
         Ok(_) => Err(Error::CannotWrite {
             path: xml,
             what: "exists and names other labels, so the data beside it would be misread".into(),
-            remedy: "write under another name, or remove it",
+            remedy: "write under another name, or remove it".into(),
         }),
         Err(_) if xml.exists() => Err(Error::CannotWrite {
             path: xml,
             what: "exists and is not a label list, so the data beside it could not be read".into(),
-            remedy: "write under another name, or remove it",
+            remedy: "write under another name, or remove it".into(),
         }),
         Err(_) => Ok((format != Format::Parquet).then_some(xml)),
     }

@@ -30,7 +30,7 @@ impl Model {
         let content = postcard::to_stdvec(self).map_err(|error| Error::Model {
             path: path.into(),
             problem: format!("the model could not be written: {error}"),
-            remedy: "please report it as a bug",
+            remedy: "please report it as a bug".into(),
         })?;
         save(path, |out| {
             out.write_all(MAGIC)?;
@@ -44,8 +44,8 @@ impl Model {
     /// Reads a model file of at most `max_bytes`.
     pub fn load(path: &Path, max_bytes: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
-        let refuse = |problem: &str, remedy| {
-            Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
+        let refuse = |problem: &str, remedy: &'static str| {
+            Err(Error::Model { path: path.into(), problem: problem.into(), remedy: remedy.into() })
         };
         const AGAIN: &str = "copy the file again, or train the model again";
         let file = File::open(path).map_err(refused)?;

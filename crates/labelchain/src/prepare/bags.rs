@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::hausdorff::LaidBags;
 use super::medoids::{MedoidStart, medoids};
 use crate::data::{Attribute, AttributeKind, Bags, Dataset, Dense, Matrix};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 
 /// How bags become single rows.
@@ -78,7 +78,8 @@ impl BagReduction {
                             "instances have named values in {:?}, and so no distances",
                             nominal.name
                         ),
-                        remedy: "make the column numeric, or use --bags concat".into(),
+                        remedy: Remedy::from("make the column numeric, or use ")
+                            .set("bags", "concat"),
                     });
                 }
                 let columns: Vec<usize> = (0..attributes.len()).collect();
@@ -143,7 +144,9 @@ impl BagTransform {
                         "holds {} instances, the first {n_instances}, and only bags of one size can be laid end to end",
                         instances.len()
                     ),
-                    remedy: "--bags medoids takes bags of any size",
+                    remedy: Remedy::default()
+                        .set("bags", "medoids")
+                        .text(" takes bags of any size"),
                 });
             }
             let cells: Vec<f64> = instances

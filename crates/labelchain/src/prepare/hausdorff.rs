@@ -42,7 +42,7 @@ impl LaidBags {
                     name: bags.rows().name().into(),
                     bag,
                     problem: "has no instances, and so no distance to others".into(),
-                    remedy: "leave the bag out",
+                    remedy: "leave the bag out".into(),
                 });
             }
             let first = cells.len();

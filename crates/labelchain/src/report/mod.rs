@@ -19,7 +19,7 @@ pub use sheet::{Cell, Line, Mark, Sheet};
 
 use printed::PrintedComparison;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::experiment::Results;
 use crate::loss::Criterion;
 use crate::stats::{Comparison, Gaps, Recipe, Table, Zeros};
@@ -51,7 +51,9 @@ pub fn compare(
                 "{unknown:?} is said to be better if higher, but is none of the criteria: {}",
                 results.criteria().join(", ")
             ),
-            remedy: "--higher-is-better takes names as they stand in the column criterion",
+            remedy: Remedy::default()
+                .setting("higher-is-better")
+                .text(" takes names as they stand in the column criterion"),
         });
     }
     let table = |(at, criterion): (usize, &String)| Table {

@@ -135,8 +135,10 @@ impl PrintedComparison {
                     comparison.methods.join(", "),
                     in_few_words(&comparison.datasets)
                 ),
-                remedy: "results_nb prints methods with -nb, results_knn those with -knn, results_base \
-                         ga and ga-br; methods and data sets go by the same names in both",
+                remedy:
+                    "results_nb prints methods with -nb, results_knn those with -knn, results_base \
+                         ga and ga-br; methods and data sets go by the same names in both"
+                        .into(),
             });
         }
         Ok(PrintedComparison {

@@ -14,7 +14,7 @@ use super::holm::holm;
 use super::nemenyi::critical_difference;
 use super::ranks::ranks;
 use super::wilcoxon::{SignedRanks, Wilcoxon, Zeros};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 
 /// What to do where a method has no loss on a data set.
@@ -147,7 +147,8 @@ impl Comparison {
         if methods.len() < 2 {
             return Err(Error::Comparison {
                 problem: format!("a comparison needs two methods or more, found {}", methods.len()),
-                remedy: "name another; in a table, each has a value in a column called method",
+                remedy: "name another; in a table, each has a value in a column called method"
+                    .into(),
             });
         }
         if let Some(region) = recipe.region
@@ -202,8 +203,11 @@ fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> R
                 datasets.len(),
                 datasets[first]
             ),
-            remedy: "--gaps drop-sets leaves such data sets out; \
-                     --gaps worst-rank lets the method come last there",
+            remedy: Remedy::default()
+                .set("gaps", "drop-sets")
+                .text(" leaves such data sets out; ")
+                .set("gaps", "worst-rank")
+                .text(" lets the method come last there"),
         });
     }
     let counts = |&set: &usize| match gaps {
@@ -220,7 +224,8 @@ fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> R
                 if gaps == Gaps::DropSets { " without gaps" } else { "" }
             ),
             remedy: "results of folds or runs on one data set are not independent: \
-                     measure on more data sets",
+                     measure on more data sets"
+                .into(),
         }),
         false => Ok(used),
     }
@@ -370,7 +375,7 @@ mod tests {
             error.to_string(),
             "hamming: \"a\" has no loss, or not all folds, on 1 of 4 data sets (first: \"set3\")"
         );
-        assert!(error.help().unwrap().contains("--gaps drop-sets"));
+        assert!(error.remedy().unwrap().to_string().contains("`gaps = drop-sets`"));
 
         let dropped = compare(vec![gappy()], Gaps::DropSets).unwrap();
         assert_eq!(dropped.criteria[0].used, [1, 2]);

@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{ContentError, Error, Result, nearest};
+use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
 /// A text, to say where in it something is wrong.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ impl<'t> Document<'t> {
             column: before[start..].chars().count() as u64 + 1,
             found: found.into(),
             expected: expected.into(),
-            help,
+            help: help.map(Remedy::from),
             excerpt: Some((line.into(), before.len() - start)),
         }))
     }

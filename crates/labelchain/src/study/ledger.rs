@@ -22,7 +22,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
 
 use super::protocol::Protocol;
 use crate::data::stratify::Balance;
-use crate::error::{Error, Result, directory_of};
+use crate::error::{Error, Remedy, Result, Task, directory_of};
 use crate::loss::Criterion;
 
 /// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
@@ -175,7 +175,7 @@ impl Ledger {
 
     fn check_kind(&self) -> Result<()> {
         if self.number("PRAGMA application_id")? != APPLICATION {
-            return Err(self.wrong("not results of a study", "study run writes them"));
+            return Err(self.wrong("not results of a study", written_by_run()));
         }
         let format = self.number("PRAGMA user_version")?;
         if format != FORMAT {
@@ -210,7 +210,11 @@ impl Ledger {
 
     /// Refuses what does not belong to these results.
     pub(super) fn check(&self, new: &Heading) -> Result<()> {
-        const ELSE: &str = "give this study a file of its own with --results, or undo the change";
+        let elsewhere = || {
+            Remedy::from("give this study a file of its own with ")
+                .setting("results")
+                .text(", or undo the change")
+        };
         let Some(old) = self.heading()? else { return Ok(()) };
         for (what, old, new) in [
             ("seed", old.seed.to_string(), new.seed.to_string()),
@@ -219,7 +223,7 @@ impl Ledger {
         ] {
             if old != new {
                 let problem = format!("results of another protocol: {what} was {old} and is {new}");
-                return Err(self.wrong(problem, ELSE));
+                return Err(self.wrong(problem, elsewhere()));
             }
         }
         for ([name, old_method, old], [_, method, settings]) in pairs(&old.methods, &new.methods) {
@@ -227,13 +231,13 @@ impl Ledger {
                 let problem = format!(
                     "results of another protocol: {name:?} was {old_method} and is {method}"
                 );
-                return Err(self.wrong(problem, ELSE));
+                return Err(self.wrong(problem, elsewhere()));
             }
             if let Some((what, old, new)) = first_difference(old, settings) {
                 let problem = format!(
                     "results of another protocol: {what} of {name:?} was {old} and is {new}"
                 );
-                return Err(self.wrong(problem, ELSE));
+                return Err(self.wrong(problem, elsewhere()));
             }
         }
         for ([name, old_reading, old], [_, reading, checksum]) in pairs(&old.sets, &new.sets) {
@@ -247,7 +251,7 @@ impl Ledger {
                     of(old_reading),
                     of(reading)
                 );
-                return Err(self.wrong(problem, ELSE));
+                return Err(self.wrong(problem, elsewhere()));
             }
             if old != checksum {
                 let problem = format!("the data of set {name:?} changed since the study began");
@@ -265,7 +269,10 @@ impl Ledger {
             Some(old) if old.version != new.version => {
                 return Err(self.wrong(
                     format!("results of labelchain {}, this is {}", old.version, new.version),
-                    "numbers of two versions do not mix: use that version, or another --results",
+                    Remedy::from(
+                        "numbers of two versions do not mix: use that version, or another ",
+                    )
+                    .setting("results"),
                 ));
             }
             Some(_) => self.execute("UPDATE study SET protocol = ?", params![new.protocol])?,
@@ -369,8 +376,8 @@ impl Ledger {
         self.run("COMMIT")
     }
 
-    pub(super) fn wrong(&self, problem: impl Into<String>, remedy: &'static str) -> Error {
-        Error::Results { path: self.path.clone(), problem: problem.into(), remedy }
+    pub(super) fn wrong(&self, problem: impl Into<String>, remedy: impl Into<Remedy>) -> Error {
+        Error::Results { path: self.path.clone(), problem: problem.into(), remedy: remedy.into() }
     }
 
     fn refused(&self, error: rusqlite::Error) -> Error {
@@ -438,6 +445,10 @@ fn leaves(name: &str, value: serde_json::Value) -> Vec<(String, String)> {
     }
 }
 
+fn written_by_run() -> Remedy {
+    Remedy::default().task(Task::RunStudy).text(" writes them")
+}
+
 fn refused(path: &Path, error: rusqlite::Error) -> Error {
     let wrong = |problem: &str, remedy| Error::Results {
         path: path.into(),
@@ -450,10 +461,11 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DiskFull) => Error::io(path, io::ErrorKind::StorageFull.into()),
         Some(ErrorCode::ReadOnly) => Error::io(path, io::ErrorKind::PermissionDenied.into()),
-        Some(ErrorCode::NotADatabase) => wrong("not results of a study", "study run writes them"),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch) => {
-            wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
-        }
+        Some(ErrorCode::NotADatabase) => wrong("not results of a study", written_by_run()),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch) => wrong(
+            "the results are damaged",
+            "restore a copy; sqlite3's .recover may save cells".into(),
+        ),
         // SQLite does not say why; the system does. A file that is not there could not be made.
         Some(ErrorCode::CannotOpen) => {
             let could_be = directory_of(path).is_dir();
@@ -467,9 +479,10 @@ fn refused(path: &Path, error: rusqlite::Error) -> Error {
         }
         Some(_) => Error::io(path, io::Error::other(error)),
         // Not SQLite's, but about what stands in the file.
-        None => {
-            wrong("the results are damaged", "restore a copy; sqlite3's .recover may save cells")
-        }
+        None => wrong(
+            "the results are damaged",
+            "restore a copy; sqlite3's .recover may save cells".into(),
+        ),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ledger::{Cell, Key, Ledger};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result, Task};
 
 /// What a merge did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,10 @@ fn add(ledger: &Ledger, parts: &[PathBuf]) -> Result<Merged> {
             return Err(Error::Results {
                 path: path.clone(),
                 problem: "no results there".into(),
-                remedy: "name the files that study run wrote with --shard",
+                remedy: Remedy::from("name the files that ")
+                    .task(Task::RunStudy)
+                    .text(" wrote with ")
+                    .setting("shard"),
             });
         };
         ledger.join(&heading).map_err(|error| of_part(error, path))?;
@@ -57,7 +60,8 @@ fn add(ledger: &Ledger, parts: &[PathBuf]) -> Result<Merged> {
                         problem: format!(
                             "other losses of {method} on {dataset}, fold {fold}, than before"
                         ),
-                        remedy: "find out which of the two are right, and leave the others out",
+                        remedy: "find out which of the two are right, and leave the others out"
+                            .into(),
                     });
                 }
                 Some(_) => continue,
@@ -76,7 +80,7 @@ fn of_part(error: Error, part: &Path) -> Error {
         Error::Results { problem, .. } => Error::Results {
             path: part.into(),
             problem: format!("does not fit the rest: {problem}"),
-            remedy: "merge parts of one study, computed by one version on the same data",
+            remedy: "merge parts of one study, computed by one version on the same data".into(),
         },
         error => error,
     }

@@ -499,6 +499,7 @@ fn pairs() -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Remedy;
 
     fn parsed(text: &str) -> Result<Protocol> {
         Protocol::parse("p.toml".as_ref(), text, None)
@@ -647,7 +648,7 @@ mod tests {
         ] {
             let error = parsed(&text).unwrap_err();
             assert_eq!(error.to_string(), format!("p.toml, {message}"));
-            assert_eq!(error.help().as_deref(), help, "{message}");
+            assert_eq!(error.remedy(), help.map(Remedy::from), "{message}");
         }
     }
 
@@ -660,7 +661,7 @@ mod tests {
             Protocol::parse("p.toml".as_ref(), &text, Some(directory.path()))
         };
         let error = parse("\"yaest.csv\"").unwrap_err();
-        assert_eq!(error.help().as_deref(), Some("did you mean \"yeast\"?"));
+        assert_eq!(error.remedy(), Some("did you mean \"yeast\"?".into()));
         // Another set is that file; and nothing is near the other.
         parse("\"yaest.csv\", \"yeast.csv\"").unwrap();
         parse("\"flags.csv\"").unwrap();

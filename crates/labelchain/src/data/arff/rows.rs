@@ -5,7 +5,7 @@ use super::scan::Scan;
 use crate::data::lines::{Budget, Line};
 use crate::data::number;
 use crate::data::{Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note, ReadOptions, Sparse};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// Gathers rows.
 pub(super) struct Rows {
@@ -21,7 +21,7 @@ pub(super) struct Rows {
     omitted: Option<Vec<LabelId>>,
     missing_labels: MissingLabels,
     n_without_label: usize,
-    suspicion: Option<String>,
+    suspicion: Option<Remedy>,
     /// An attribute that is a label and missing in the row being read.
     missing_label: Option<usize>,
     /// The row being read, kept to be filled again.
@@ -68,7 +68,7 @@ impl Rows {
     pub(super) fn new(
         columns: &[Column],
         n_labels: usize,
-        suspicion: Option<String>,
+        suspicion: Option<Remedy>,
         options: &ReadOptions,
     ) -> Rows {
         let mut n_features = 0;
@@ -145,7 +145,7 @@ impl Rows {
             MissingLabels::Refuse => Err(line
                 .fault(0..line.bytes.len(), format!("0 or 1 for label {:?}", columns[missing].name))
                 .found("?, a missing value")
-                .help("--missing-labels drop leaves such rows out, irrelevant reads them as 0")
+                .help(MissingLabels::remedy())
                 .into()),
         }
     }
@@ -437,7 +437,7 @@ impl Rows {
                 if content.expected.starts_with("0 or 1 for label") =>
             {
                 content.help = Some(match content.help {
-                    Some(help) => format!("{suspicion}. Otherwise: {help}"),
+                    Some(help) => suspicion.clone().otherwise(help),
                     None => suspicion.clone(),
                 });
                 Error::Content(content)

@@ -21,7 +21,7 @@ fn read(text: impl AsRef<[u8]>) -> Dataset {
 
 fn refusal_with(text: impl AsRef<[u8]>, options: &ReadOptions) -> (String, String) {
     let error = parse(Path::new("t.arff"), text.as_ref(), options).unwrap_err();
-    (error.to_string(), error.help().unwrap_or_default())
+    (error.to_string(), error.remedy().unwrap_or_default().to_string())
 }
 
 /// The whole message and its help for rows under a header of two inputs and one label.
@@ -168,7 +168,7 @@ fn missing_labels_are_refused_dropped_or_irrelevant() {
         message,
         "t.arff, line 7, column 1: expected 0 or 1 for label \"a\", found ?, a missing value"
     );
-    assert!(help.contains("--missing-labels drop"));
+    assert!(help.contains("`missing_labels = drop`"));
     assert_eq!(read_with(&rows, &with(MissingLabels::Drop)).n_rows(), 1);
     let kept = read_with(&rows, &with(MissingLabels::Irrelevant));
     assert_eq!((kept.n_rows(), kept.labels().counts()), (3, vec![1]));
@@ -180,7 +180,7 @@ fn latin1_is_read_when_asked_for() {
         b"@relation 't: -C -1'\n@attribute caf\xE9 {\xFC,b}\n@attribute a {0,1}\n@data\n\xFC,1\n";
     let (message, help) = refusal_with(text, &options());
     assert_eq!(message, "t.arff, line 2, column 15: expected UTF-8 text, found byte 0xE9");
-    assert!(help.contains("--encoding latin1"));
+    assert!(help.contains("`encoding = latin1`"));
     let data = read_with(text, &ReadOptions { encoding: Encoding::Latin1, ..options() });
     assert_eq!(data.attributes()[0], Attribute::nominal("café", ["ü", "b"]));
 }
@@ -326,7 +326,7 @@ fn labels_at_the_wrong_end_are_suspected() {
     let (message, help) = refusal_with(text, &options());
     assert_eq!(message, "t.arff, line 5, column 1: expected 0 or 1 for label \"x\", found \"2.5\"");
     assert!(help.starts_with(
-        "the relation name says -C 1; perhaps the labels stand last: --labels-last 1"
+        "the relation name says -C 1; perhaps the labels stand last: `labels_last = 1`"
     ));
 }
 
@@ -348,7 +348,7 @@ fn reading_stops_at_the_memory_allowed() {
     let (message, help) = refusal_with(format!("{HEADER}{rows}"), &little);
     assert!(message.starts_with("t.arff: what was read up to line"), "{message}");
     assert!(message.ends_with("needs more than the 4.9 KiB allowed"), "{message}");
-    assert_eq!(help, "--max-memory raises the limit: twice as much is 9.8KiB");
+    assert_eq!(help, "`max_memory` raises the limit: twice as much is 9.8KiB");
 }
 
 #[test]

@@ -30,7 +30,7 @@ use super::{
     Attribute, AttributeKind, Dataset, Dense, Format, LabelId, LabelMatrix, Matrix, MissingLabels,
     Note, ReadOptions, Reading, Table, check_names, file, in_blocks, number, relevance,
 };
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Remedy, Result};
 
 pub(crate) use records::{Record, Records};
 
@@ -170,11 +170,13 @@ fn header<R: Read>(
                 return Err(record
                     .fault_in(field, format!("a name for column {}", field + 1))
                     .found("none")
-                    .help(format!(
-                        "give it a name, or leave it out if it only numbers the rows; \
-                         --dedupe reads it as column{}",
-                        field + 1
-                    ))
+                    .help(
+                        Remedy::from(
+                            "give it a name, or leave it out if it only numbers the rows; ",
+                        )
+                        .setting("dedupe")
+                        .text(format!(" reads it as column{}", field + 1)),
+                    )
                     .into());
             }
         });
@@ -429,7 +431,7 @@ impl<'o> Rows<'o> {
         record
             .fault_in(field, expected)
             .found(format!("{spelt}, a missing value"))
-            .help("--missing-labels drop leaves such rows out, irrelevant reads them as 0")
+            .help(MissingLabels::remedy())
             .into()
     }
 
@@ -482,7 +484,11 @@ impl<'o> Rows<'o> {
                     column: 0,
                     found: format!("{tag:?}, which is both"),
                     expected: "tags and columns of different names".into(),
-                    help: Some(format!("rename the column, or --dedupe reads the tag as {free}")),
+                    help: Some(
+                        Remedy::from("rename the column, or ")
+                            .setting("dedupe")
+                            .text(format!(" reads the tag as {free}")),
+                    ),
                     excerpt: None,
                 })));
             }

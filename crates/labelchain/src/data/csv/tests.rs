@@ -25,7 +25,7 @@ fn data(text: impl AsRef<[u8]>, options: &ReadOptions) -> Dataset {
 /// The message and the help.
 fn refusal(text: impl AsRef<[u8]>, options: &ReadOptions) -> (String, String) {
     let error = parse(Path::new("t.csv"), text.as_ref(), options).unwrap_err();
-    (error.to_string(), error.help().unwrap_or_default())
+    (error.to_string(), error.remedy().unwrap_or_default().to_string())
 }
 
 fn row(data: &Dataset, row: usize) -> Vec<f64> {
@@ -127,7 +127,7 @@ fn latin1_is_read_when_asked_for_and_named_when_not() {
         refusal(text, &last(1)),
         (
             "t.csv, line 1, column 4: expected UTF-8 text, found byte 0xE9".into(),
-            "it reads as 'é' in Latin-1: retry with --encoding latin1".into()
+            "it reads as 'é' in Latin-1: retry with `encoding = latin1`".into()
         )
     );
     let latin1 = ReadOptions { encoding: Encoding::Latin1, ..last(1) };
@@ -270,7 +270,7 @@ fn names_are_needed_once_each_and_can_be_made() {
         refusal("a,b,a,y\n1,2,3,0\n", &last(1)),
         (
             "t.csv: column name \"a\" occurs 2 times (columns 1, 3)".into(),
-            "--dedupe reads them as a, a.2, a.3, …".into()
+            "`dedupe` reads them as a, a.2, a.3, …".into()
         )
     );
     assert_eq!(
@@ -278,7 +278,7 @@ fn names_are_needed_once_each_and_can_be_made() {
         (
             "t.csv, line 1, column 1: expected a name for column 1, found none".into(),
             "give it a name, or leave it out if it only numbers the rows; \
-             --dedupe reads it as column1"
+             `dedupe` reads it as column1"
                 .into()
         )
     );
@@ -312,12 +312,12 @@ fn a_label_list_beside_the_file_is_found() {
 fn without_any_word_about_labels_there_are_none() {
     let (message, help) = refusal("x,y\n1,0\n", &ReadOptions::default());
     assert_eq!(message, "t.csv: no labels found: no t.xml beside it");
-    assert!(help.contains("--labels-last N"), "{help}");
+    assert!(help.contains("`labels_last = N`"), "{help}");
 }
 
 #[test]
 fn a_label_that_is_neither_0_nor_1_is_refused() {
-    let help = "--binarize '>0', or another comparison, makes numbers relevant or irrelevant";
+    let help = "`binarize = >0`, or another comparison, makes numbers relevant or irrelevant";
     assert_eq!(
         refusal("x,rating\n1,0\n2,4\n", &last(1)),
         (
@@ -342,7 +342,7 @@ fn missing_labels_are_refused_irrelevant_or_left_out() {
             "t.csv, line 3, column 3: expected 0 or 1 for label \"y\", \
              found nothing, a missing value"
                 .into(),
-            "--missing-labels drop leaves such rows out, irrelevant reads them as 0".into()
+            "`missing_labels = drop` leaves such rows out, irrelevant reads them as 0".into()
         )
     );
     let irrelevant = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..last(2) };
@@ -405,7 +405,7 @@ fn a_tag_named_like_a_column_is_refused_or_numbered() {
         (
             "t.csv: expected tags and columns of different names, found \"a\", which is both"
                 .into(),
-            "rename the column, or --dedupe reads the tag as a.3".into()
+            "rename the column, or `dedupe` reads the tag as a.3".into()
         )
     );
     let dedupe = ReadOptions { dedupe: true, ..tags(" ") };
@@ -438,7 +438,7 @@ fn a_file_that_changes_between_the_passes_is_no_crash() {
     };
     let error = refused(open);
     assert_eq!(error.to_string(), "t.csv, line 2, column 1: expected a number, found \"a\"");
-    assert_eq!(error.help().unwrap(), "the file changed while it was read");
+    assert_eq!(error.remedy().unwrap(), "the file changed while it was read".into());
 }
 
 #[test]

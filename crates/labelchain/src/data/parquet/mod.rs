@@ -29,7 +29,7 @@ use std::path::Path;
 use parquet::errors::ParquetError;
 
 use super::{ReadOptions, Reading};
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Remedy, Result};
 
 /// What to do about a column of no use.
 const LEAVE_OUT: &str = "leave the column out when writing the file, or flatten it";
@@ -58,7 +58,7 @@ fn fault(path: &Path, expected: impl Into<String>, found: impl Into<String>) -> 
 }
 
 impl Fault {
-    fn help(mut self, help: impl Into<String>) -> Fault {
+    fn help(mut self, help: impl Into<Remedy>) -> Fault {
         self.0.help = Some(help.into());
         self
     }

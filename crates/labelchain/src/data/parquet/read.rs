@@ -16,7 +16,7 @@ use crate::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix, MissingLabels, Note, ReadOptions,
     Reading, Sparse, Table, check_names, file, relevance,
 };
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Remedy, Result, nearest};
 
 /// Cells decoded at a time.
 const BATCH: usize = 4096;
@@ -324,7 +324,7 @@ fn tag_names(source: &mut Source, column: &Column, separator: &str) -> Result<Ve
         _ => {
             let expected = format!("text or a list of texts in tag column {:?}", column.name);
             return Err(fault(path, expected, kind_name(&column.kind))
-                .help("--labels takes columns of 0 and 1")
+                .help(Remedy::default().setting("labels").text(" takes columns of 0 and 1"))
                 .into());
         }
     }
@@ -379,7 +379,9 @@ fn kind_name(kind: &Kind) -> &str {
 fn useless(path: &Path, column: &Column) -> Error {
     let Column { name, kind, .. } = column;
     let help = match kind {
-        Kind::Texts => format!("--tags {name} reads it as labels; otherwise {LEAVE_OUT}"),
+        Kind::Texts => Remedy::default()
+            .set("tags", name.clone())
+            .text(format!(" reads it as labels; otherwise {LEAVE_OUT}")),
         _ => LEAVE_OUT.into(),
     };
     fault(path, format!("numbers, booleans or text in column {name:?}"), kind_name(kind))
@@ -587,7 +589,7 @@ impl Rows<'_> {
             _ => format!("0 or 1 for label {:?}", column.name),
         };
         Err(fault(self.path, expected, format!("null, a missing value, in row {row}"))
-            .help("--missing-labels drop leaves such rows out, irrelevant reads them as 0")
+            .help(MissingLabels::remedy())
             .into())
     }
 
@@ -602,8 +604,8 @@ impl Rows<'_> {
             attribute.name
         );
         let help = match nearest(text, values) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => about::REMEDY.into(),
+            Some(near) => format!("did you mean {near:?}?").into(),
+            None => Remedy::from(about::REMEDY),
         };
         fault(self.path, expected, format!("{text:?} in row {row}")).help(help).into()
     }

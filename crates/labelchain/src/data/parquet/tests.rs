@@ -39,7 +39,7 @@ fn refusal(bytes: &[u8], options: &ReadOptions) -> String {
 fn message(error: Error) -> String {
     let text = error.to_string();
     let text = text.split_once("parquet: ").map(|(_, what)| what.to_string()).unwrap_or(text);
-    match error.help() {
+    match error.remedy() {
         Some(help) => format!("{text} ({help})"),
         None => text,
     }
@@ -280,13 +280,13 @@ fn what_is_no_label_is_refused_with_row_and_remedy() {
     assert_eq!(
         message(&named(&["rating"])),
         "expected 0 or 1 for label \"rating\", found 5 in row 2 \
-         (--binarize '>0', or another comparison, makes numbers relevant or irrelevant)"
+         (`binarize = >0`, or another comparison, makes numbers relevant or irrelevant)"
     );
     assert!(message(&named(&["brand"])).contains("for label \"brand\", found \"Zeta\" in row 0"));
     assert_eq!(
         message(&named(&["returned"])),
         "expected 0 or 1 for label \"returned\", found null, a missing value, in row 2 \
-         (--missing-labels drop leaves such rows out, irrelevant reads them as 0)"
+         (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0)"
     );
     assert!(
         message(&tags("tag_text")).starts_with("expected tags in column \"tag_text\", found null")
@@ -314,7 +314,7 @@ fn columns_of_no_use_are_named_with_their_type_and_the_remedy() {
     assert_eq!(
         message(error),
         "expected numbers, booleans or text in column \"tags\", found a list of texts \
-         (--tags tags reads it as labels; otherwise leave the column out when writing the file, \
+         (`tags = tags` reads it as labels; otherwise leave the column out when writing the file, \
          or flatten it)"
     );
     for (field, found) in [
@@ -473,7 +473,7 @@ fn rows_that_are_not_there_are_not_made_room_for() {
     assert_eq!(
         refusal(&claiming(&bytes, many, many), &limited),
         "1000000000000 rows of 4 columns needs more than the 1 GiB allowed \
-         (--max-memory raises the limit: twice as much is 2GiB)"
+         (`max_memory` raises the limit: twice as much is 2GiB)"
     );
 }
 

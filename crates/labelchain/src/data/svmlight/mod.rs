@@ -28,7 +28,7 @@ use super::{
     Attribute, Dataset, LabelId, LabelMatrix, Matrix, Note, ReadOptions, Reading, Sparse, Table,
     file, number,
 };
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Remedy, Result};
 
 /// One wrong index must not make a table of as many columns: beyond this the user has to give the
 /// number of features.
@@ -252,13 +252,14 @@ impl Rows {
         }
     }
 
-    fn remedy(&self, index: usize) -> String {
+    fn remedy(&self, index: usize) -> Remedy {
         match self.n_features {
-            Some(n) => format!("--features {n} was asked for"),
-            None => format!(
-                "if there are so many features, say so: --features {}",
-                index.saturating_add(usize::from(self.is_zero_based))
-            ),
+            Some(n) => Remedy::default().set("features", n.to_string()).text(" was asked for"),
+            None => {
+                let needed = index.saturating_add(usize::from(self.is_zero_based));
+                Remedy::from("if there are so many features, say so: ")
+                    .set("features", needed.to_string())
+            }
         }
     }
 

@@ -24,7 +24,7 @@ fn data(text: &str) -> Dataset {
 /// The message and the help.
 fn refusal_with(text: &str, options: &ReadOptions) -> (String, String) {
     let error = parse(Path::new("t.svm"), text.as_bytes(), options).unwrap_err();
-    (error.to_string(), error.help().unwrap_or_default())
+    (error.to_string(), error.remedy().unwrap_or_default().to_string())
 }
 
 fn refusal(text: &str) -> (String, String) {
@@ -250,7 +250,7 @@ fn the_number_of_features_can_be_given() {
         refusal_with("1 2:1\n1 1:1 6:1\n", &features(5)),
         (
             "t.svm, line 2, column 7: expected a feature index up to 5, found \"6\"".into(),
-            "--features 5 was asked for".into()
+            "`features = 5` was asked for".into()
         )
     );
     assert_eq!(
@@ -270,7 +270,7 @@ fn a_stray_index_makes_no_giant_table() {
         (
             "t.svm, line 2, column 3: expected a feature index up to 1048576, found \"2000000\""
                 .into(),
-            "if there are so many features, say so: --features 2000000".into()
+            "if there are so many features, say so: `features = 2000000`".into()
         )
     );
     let endless = "9".repeat(50);
@@ -286,7 +286,7 @@ fn a_stray_index_makes_no_giant_table() {
             "t.svm, line 1, column 3: expected a feature index up to 1048575, counted from 0, \
              found \"1048576\""
                 .into(),
-            "if there are so many features, say so: --features 1048577".into()
+            "if there are so many features, say so: `features = 1048577`".into()
         )
     );
     assert_eq!(data("1 1048576:1\n").n_features(), 1 << 20);
