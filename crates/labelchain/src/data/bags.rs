@@ -39,7 +39,7 @@ impl Bags {
         Ok(Bags { rows, name, attributes, instances, starts })
     }
 
-    /// What is said of a bag as a whole: its labels, its identifier.
+    /// One row for each bag, of what describes it as a whole: its labels and its identifier.
     pub fn rows(&self) -> &Dataset {
         &self.rows
     }
@@ -75,7 +75,7 @@ impl Bags {
         }
     }
 
-    /// The same bags with something else said of each as a whole; the number must fit.
+    /// The same bags with other rows to describe each as a whole; there must be one for each bag.
     pub fn with_rows(&self, rows: Dataset) -> Result<Bags> {
         Error::unless_same("bags", self.rows.n_rows(), rows.n_rows())?;
         Ok(Bags { rows, ..self.clone() })

@@ -5,20 +5,20 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::number;
 use super::{AttributeKind, Bags, Dataset, LabelId, Matrix, Note, Table};
 
-/// What there is to know about a data set at a glance.
+/// The figures of a data set, and notes on what is wrong or surprising in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The data set.
     pub name: String,
-    /// N.
+    /// The number of rows, N in the paper.
     pub n_rows: usize,
-    /// d: inputs; for bags, of one instance.
+    /// The number of inputs, d in the paper; for bags, of the inputs of one instance.
     pub n_features: usize,
     /// How many of them are nominal.
     pub n_nominal: usize,
     /// Inputs once every nominal one of more than two values is made into indicators.
     pub n_features_one_hot: usize,
-    /// L.
+    /// The number of labels, L in the paper.
     pub n_labels: usize,
     /// LC: mean number of relevant labels per row.
     pub cardinality: f64,
@@ -96,14 +96,13 @@ fn figures(data: &Dataset) -> Description {
 
 fn bag_note(bags: &Bags) -> Note {
     let sizes = (0..bags.rows().n_rows()).map(|bag| bags.instances_of(bag).len());
-    let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
-    let text = match least == most {
-        true => {
-            format!("each row is a bag of {most} instances; features are those of one instance")
-        }
-        false => format!(
-            "each row is a bag of {least} to {most} instances; features are those of one instance"
-        ),
+    let (smallest, largest) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+    let text = if smallest == largest {
+        format!("each row is a bag of {largest} instances; features are those of one instance")
+    } else {
+        format!(
+            "each row is a bag of {smallest} to {largest} instances; features are those of one instance"
+        )
     };
     Note { code: "multi-instance", text }
 }
@@ -226,7 +225,8 @@ fn cell_notes(data: &Dataset) -> Vec<Note> {
     .collect()
 }
 
-/// Columns that say nothing, the same as another, or too much.
+/// Notes on columns that are constant, repeat another column, or look like a label or an
+/// identifier.
 fn column_notes(data: &Dataset) -> Vec<Note> {
     let (n_rows, attributes) = (data.n_rows(), data.attributes());
     if n_rows == 0 {
@@ -246,7 +246,8 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
         notes.push(Note { code: "constant-column", text });
     }
 
-    // Prints only find candidates; cells decide.
+    // Different columns may have the same fingerprint, so that the cells of candidates are
+    // compared.
     let mut firsts: HashMap<(u64, bool), usize> = HashMap::new();
     let mut repeated = Vec::new();
     for column in (0..attributes.len()).filter(|&at| !prints[at].is_constant(n_rows)) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result, directory_of};
 
-/// The formats of data files, told apart by the file's name.
+/// The formats of data files; the file's name says which one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `.arff`: dense, sparse or multi-instance.

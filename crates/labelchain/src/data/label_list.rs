@@ -116,7 +116,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Labels by the file itself that the user did not choose: they would give the others away.
+    /// A note on columns that the file declares as labels and the user did not choose: they become
+    /// inputs, which may reveal the labels that were chosen.
     fn left_out(&self, chosen: &[usize]) -> Option<Note> {
         let usual = self.labels(&LabelChoice::Detect).ok()?.positions;
         let chosen: HashSet<&usize> = chosen.iter().collect();
@@ -200,9 +201,9 @@ impl Columns<'_> {
         if let Some(count) = self.relation.and_then(meka_count) {
             let (n, size) = (self.names.len(), count.unsigned_abs() as usize);
             let first = if count > 0 { 0 } else { n.saturating_sub(size) };
-            let mut said = positions.clone();
-            said.sort_unstable();
-            if !said.iter().copied().eq(first..(first + size).min(n)) {
+            let mut sorted = positions.clone();
+            sorted.sort_unstable();
+            if !sorted.iter().copied().eq(first..(first + size).min(n)) {
                 notes.push(Note {
                     code: "relation-disagrees",
                     text: format!("the relation name says -C {count}, {xml} names other columns; the XML decides"),

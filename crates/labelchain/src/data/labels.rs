@@ -9,11 +9,44 @@ pub struct LabelId(pub usize);
 
 /// The relevant labels of many rows: one bit a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedLabels")]
 pub struct LabelMatrix {
     n_rows: usize,
     n_labels: usize,
     words_per_row: usize,
     words: Vec<u64>,
+}
+
+/// The fields of a label table as they are decoded, before it is known whether they fit together.
+#[derive(Deserialize)]
+struct UncheckedLabels {
+    n_rows: usize,
+    n_labels: usize,
+    words_per_row: usize,
+    words: Vec<u64>,
+}
+
+impl TryFrom<UncheckedLabels> for LabelMatrix {
+    type Error = &'static str;
+
+    fn try_from(fields: UncheckedLabels) -> Result<LabelMatrix, &'static str> {
+        let UncheckedLabels { n_rows, n_labels, words_per_row, words } = fields;
+        if words_per_row != n_labels.div_ceil(64)
+            || n_rows.checked_mul(words_per_row) != Some(words.len())
+        {
+            return Err("a label table has one bit for each row and label, in whole words");
+        }
+        // Counting and comparing rows word by word relies on the bits beyond the last label being 0.
+        let beyond = match n_labels % 64 {
+            0 => 0,
+            rest => u64::MAX << rest,
+        };
+        let last_words = words.chunks(words_per_row.max(1)).filter_map(|row| row.last());
+        if last_words.copied().any(|word| word & beyond != 0) {
+            return Err("a label table has no bits beyond its last label");
+        }
+        Ok(LabelMatrix { n_rows, n_labels, words_per_row, words })
+    }
 }
 
 impl LabelMatrix {
@@ -112,19 +145,9 @@ impl LabelMatrix {
         all
     }
 
-    /// Whether it is a table of so many rows and labels, as it is unless it comes from a file.
+    /// Whether it is a table of so many rows and labels.
     pub(crate) fn is_sound(&self, n_rows: usize, n_labels: usize) -> bool {
-        let beyond = match n_labels % 64 {
-            0 => 0,
-            rest => u64::MAX << rest,
-        };
         (self.n_rows, self.n_labels) == (n_rows, n_labels)
-            && self.words_per_row == n_labels.div_ceil(64)
-            && n_rows.checked_mul(self.words_per_row) == Some(self.words.len())
-            && self
-                .words
-                .chunks(self.words_per_row.max(1))
-                .all(|row| row.last().is_none_or(|word| word & beyond == 0))
     }
 
     /// Bytes held.
@@ -171,5 +194,31 @@ mod tests {
         let mut labels = LabelMatrix::new(0);
         labels.push_row();
         assert_eq!((labels.n_rows(), labels.relevant(0).count()), (1, 0));
+    }
+
+    #[test]
+    fn tables_are_written_field_after_field_and_read_back() {
+        let mut labels = LabelMatrix::empty(2, 3);
+        labels.set(0, LabelId(2), true);
+        labels.set(1, LabelId(0), true);
+        // Rows, labels, words per row, how many words, words.
+        let bytes = postcard::to_stdvec(&labels).unwrap();
+        assert_eq!(bytes, [2, 3, 1, 2, 0b100, 0b001]);
+        assert_eq!(postcard::from_bytes::<LabelMatrix>(&bytes).unwrap(), labels);
+    }
+
+    #[test]
+    fn tables_whose_parts_do_not_fit_are_not_decoded() {
+        let decoded = |n_rows: usize, n_labels: usize, words_per_row: usize, words: &[u64]| {
+            let bytes = postcard::to_stdvec(&(n_rows, n_labels, words_per_row, words)).unwrap();
+            postcard::from_bytes::<LabelMatrix>(&bytes)
+        };
+        assert!(decoded(2, 64, 1, &[u64::MAX, 1]).is_ok());
+        assert!(decoded(2, 65, 2, &[u64::MAX, 1, 0, 1]).is_ok());
+        assert!(decoded(2, 65, 2, &[u64::MAX, 1, 0, 2]).is_err(), "a bit beyond the last label");
+        assert!(decoded(2, 65, 2, &[u64::MAX, 1, 0]).is_err(), "too few words");
+        assert!(decoded(2, 65, 1, &[u64::MAX, 1]).is_err(), "too few words per row");
+        assert!(decoded(1 << 63, 65, 2, &[]).is_err(), "the product overflows");
+        assert!(decoded(0, usize::MAX, 1, &[]).is_err(), "too few words per row, of no rows");
     }
 }

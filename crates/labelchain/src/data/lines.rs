@@ -60,9 +60,10 @@ impl Budget {
 
     fn take(&mut self, bytes: usize, path: &Path, what: impl Fn() -> String) -> Result<()> {
         self.used = self.used.saturating_add(bytes as u64);
-        match self.used <= self.limit {
-            true => Ok(()),
-            false => Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit }),
+        if self.used <= self.limit {
+            Ok(())
+        } else {
+            Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit })
         }
     }
 }
@@ -229,7 +230,7 @@ impl<'a> Line<'a> {
         let first = at.start.saturating_sub(AROUND);
         let last = (at.start + AROUND).min(self.bytes.len());
         let show = |range: Range<usize>| -> String {
-            // A control character would play tricks with the terminal.
+            // Control characters are replaced, because a terminal would obey them.
             String::from_utf8_lossy(&self.bytes[range])
                 .chars()
                 .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
@@ -237,11 +238,14 @@ impl<'a> Line<'a> {
         };
         let before = (if first > 0 { "…" } else { "" }).to_string() + &show(first..at.start);
         let after = show(at.start..last) + if last < self.bytes.len() { "…" } else { "" };
-        let found = match at.is_empty() {
-            true if at.start == self.bytes.len() => "the end of the line".into(),
-            true => format!("{:?}", show(at.start..at.start + 1)),
-            false if at.len() > 60 => format!("{:?}…", show(at.start..at.start + 60)),
-            false => format!("{:?}", show(at.clone())),
+        let found = if at.is_empty() && at.start == self.bytes.len() {
+            "the end of the line".into()
+        } else if at.is_empty() {
+            format!("{:?}", show(at.start..at.start + 1))
+        } else if at.len() > 60 {
+            format!("{:?}…", show(at.start..at.start + 60))
+        } else {
+            format!("{:?}", show(at.clone()))
         };
         Fault(Box::new(ContentError {
             path: self.path.into(),

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// A table of numbers, stored as its file was.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Matrix {
@@ -15,20 +17,71 @@ pub enum Matrix {
 
 /// Every cell, row by row.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedDense")]
 pub struct Dense {
     n_rows: usize,
     n_columns: usize,
     values: Vec<f64>,
 }
 
+/// The fields of a dense table as they are decoded, before it is known whether they fit together.
+#[derive(Deserialize)]
+struct UncheckedDense {
+    n_rows: usize,
+    n_columns: usize,
+    values: Vec<f64>,
+}
+
+impl TryFrom<UncheckedDense> for Dense {
+    type Error = Error;
+
+    fn try_from(fields: UncheckedDense) -> Result<Dense> {
+        Dense::from_cells(fields.n_rows, fields.n_columns, fields.values)
+    }
+}
+
 /// The cells that are not zero, row by row, in ascending columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedSparse")]
 pub struct Sparse {
     n_columns: usize,
     /// Row r owns `starts[r]..starts[r + 1]` of the two below.
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
+}
+
+/// The fields of a sparse table as they are decoded, before it is known whether they fit together.
+#[derive(Deserialize)]
+struct UncheckedSparse {
+    n_columns: usize,
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl TryFrom<UncheckedSparse> for Sparse {
+    type Error = &'static str;
+
+    fn try_from(fields: UncheckedSparse) -> Result<Sparse, &'static str> {
+        let UncheckedSparse { n_columns, starts, columns, values } = fields;
+        if columns.len() != values.len() {
+            return Err("a sparse table has one column index for each value");
+        }
+        // Together they keep every row within the values.
+        let ends = (starts.first(), starts.last());
+        if ends != (Some(&0), Some(&values.len())) || !starts.is_sorted() {
+            return Err("the row starts of a sparse table ascend from 0 to the number of values");
+        }
+        if columns.iter().any(|&column| column as usize >= n_columns) {
+            return Err("the column indices of a sparse table are below the number of columns");
+        }
+        let ascends = |row: &[usize]| columns[row[0]..row[1]].is_sorted_by(|a, b| a < b);
+        if !starts.windows(2).all(ascends) {
+            return Err("the column indices of a sparse row ascend");
+        }
+        Ok(Sparse { n_columns, starts, columns, values })
+    }
 }
 
 impl Dense {
@@ -42,11 +95,12 @@ impl Dense {
         Dense { n_rows: 0, n_columns, values: Vec::with_capacity(n_rows * n_columns) }
     }
 
-    /// A table of these cells, row by row.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Dense {
-        assert_eq!(cells.len(), n_rows * n_columns, "each row has one cell per column");
-        Dense { n_rows, n_columns, values: cells }
+    /// A table of these cells, row by row; there must be one for each row and column.
+    pub(crate) fn from_cells(n_rows: usize, n_columns: usize, cells: Vec<f64>) -> Result<Dense> {
+        // A product that overflows is more than any vector holds.
+        let expected = n_rows.saturating_mul(n_columns);
+        Error::unless_same("cells of a table", expected, cells.len())?;
+        Ok(Dense { n_rows, n_columns, values: cells })
     }
 
     /// Adds a row.
@@ -90,13 +144,13 @@ impl Sparse {
         let entries = entries.into_iter();
         self.columns.reserve(entries.size_hint().0);
         self.values.reserve(entries.size_hint().0);
-        let mut least = 0;
+        let mut first_allowed = 0;
         for (column, value) in entries {
             assert!(
-                column >= least && (column as usize) < self.n_columns,
+                column >= first_allowed && (column as usize) < self.n_columns,
                 "columns ascend and exist"
             );
-            least = column + 1;
+            first_allowed = column + 1;
             if value != 0.0 {
                 self.columns.push(column);
                 self.values.push(value);
@@ -267,38 +321,21 @@ impl Matrix {
         }
     }
 
-    /// Every stored cell loses what its column says, and is divided by what it says.
-    pub(crate) fn rescale(&mut self, less: &[f64], over: &[f64]) {
+    /// Subtracts from every stored cell the centre of its column, and divides by the column's
+    /// scale.
+    pub(crate) fn rescale(&mut self, centers: &[f64], scales: &[f64]) {
         match self {
             Matrix::Dense(dense) => {
                 for row in dense.values.chunks_mut(dense.n_columns.max(1)) {
-                    for (value, (less, over)) in row.iter_mut().zip(less.iter().zip(over)) {
-                        *value = (*value - less) / over;
+                    for (value, (center, scale)) in row.iter_mut().zip(centers.iter().zip(scales)) {
+                        *value = (*value - center) / scale;
                     }
                 }
             }
             Matrix::Sparse(sparse) => {
                 for (value, &column) in sparse.values.iter_mut().zip(&sparse.columns) {
-                    *value = (*value - less[column as usize]) / over[column as usize];
+                    *value = (*value - centers[column as usize]) / scales[column as usize];
                 }
-            }
-        }
-    }
-
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(crate) fn is_sound(&self) -> bool {
-        match self {
-            Matrix::Dense(dense) => {
-                dense.n_rows.checked_mul(dense.n_columns) == Some(dense.values.len())
-            }
-            Matrix::Sparse(sparse) => {
-                let ends = (sparse.starts.first(), sparse.starts.last());
-                let ascends = |row: &[u32]| row.is_sorted_by(|a, b| a < b);
-                sparse.columns.len() == sparse.values.len()
-                    && ends == (Some(&0), Some(&sparse.values.len()))
-                    && sparse.starts.is_sorted()
-                    && sparse.columns.iter().all(|&column| (column as usize) < sparse.n_columns)
-                    && (0..sparse.n_rows()).all(|row| ascends(sparse.row(row).0))
             }
         }
     }
@@ -311,7 +348,7 @@ impl Matrix {
         }
     }
 
-    /// Gives back what growing row by row reserved in advance.
+    /// Frees the memory that growing row by row reserved in advance.
     pub(crate) fn shrink(&mut self) {
         match self {
             Matrix::Dense(dense) => dense.values.shrink_to_fit(),
@@ -375,6 +412,55 @@ mod tests {
             let picked = matrix.select(&[1, 0, 1]);
             assert_eq!([0, 1, 2].map(|r| picked.get(r, 0)), [1.0, 0.0, 1.0]);
             assert_eq!(picked.select(&[1]), matrix.select(&[0]));
+        }
+    }
+
+    /// What is decoded from the bytes of `value`, or the reason why it is not a table.
+    fn decoded<T: for<'de> Deserialize<'de>>(value: impl Serialize) -> Result<T, String> {
+        let bytes = serde_json::to_vec(&value).unwrap();
+        serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn tables_are_written_field_after_field_and_read_back() {
+        let [dense, sparse] = both();
+        // Variant, rows, columns, how many cells, cells; the numbers of a model file must stay.
+        let bytes = postcard::to_stdvec(&dense).unwrap();
+        assert_eq!(bytes[..4], [0, 2, 3, 6]);
+        assert_eq!(bytes.len(), 4 + 6 * 8);
+        // Variant, columns, the starts 0, 1 and 3, the columns 1, 0 and 2, the values.
+        let bytes = postcard::to_stdvec(&sparse).unwrap();
+        assert_eq!(bytes[..11], [1, 3, 3, 0, 1, 3, 3, 1, 0, 2, 3]);
+        assert_eq!(bytes.len(), 11 + 3 * 8);
+        for matrix in both() {
+            let bytes = postcard::to_stdvec(&matrix).unwrap();
+            assert_eq!(postcard::from_bytes::<Matrix>(&bytes).unwrap(), matrix);
+        }
+    }
+
+    #[test]
+    fn tables_whose_parts_do_not_fit_are_not_decoded() {
+        use serde_json::json;
+        for (n_rows, n_columns) in [(2, 2), (1 << 63, 2), (usize::MAX, usize::MAX)] {
+            let fields = json!({ "n_rows": n_rows, "n_columns": n_columns, "values": [1.0, 2.0] });
+            let error = decoded::<Dense>(fields).unwrap_err();
+            assert!(error.starts_with("cells of a table: expected"), "{error}");
+        }
+        for (starts, columns, reason) in [
+            (&[0, 1, 3][..], &[1, 0][..], "one column index for each value"),
+            (&[][..], &[1, 0, 2], "ascend from 0"),
+            (&[1, 3], &[1, 0, 2], "ascend from 0"),
+            (&[0, 2], &[1, 0, 2], "ascend from 0"),
+            (&[0, 4, 3], &[1, 0, 2], "ascend from 0"),
+            (&[0, 1, 3], &[1, 0, 3], "below the number of columns"),
+            (&[0, 1, 3], &[1, 2, 0], "of a sparse row ascend"),
+            (&[0, 1, 3], &[1, 2, 2], "of a sparse row ascend"),
+        ] {
+            let values = [1.0, 2.0, 3.0];
+            let fields =
+                json!({ "n_columns": 3, "starts": starts, "columns": columns, "values": values });
+            let error = decoded::<Sparse>(fields).unwrap_err();
+            assert!(error.contains(reason), "{error}");
         }
     }
 }

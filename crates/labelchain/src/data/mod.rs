@@ -1,8 +1,10 @@
 //! Multi-label data: what it is, how it is read and written, cut and described.
 //!
 //! [`read`] turns a file of any of the formats into a [`Dataset`] (or, for multi-instance files,
-//! into [`Bags`]); everything later starts from there.
+//! into [`Bags`]), and [`Dataset::from_rows`] an array in memory; everything later starts from
+//! there.
 
+mod arrays;
 mod attribute;
 mod labels;
 mod matrix;
@@ -124,7 +126,7 @@ impl Dataset {
         columns.position("label", name).map(LabelId)
     }
 
-    /// The truth.
+    /// Which labels are relevant to which row.
     pub fn labels(&self) -> &LabelMatrix {
         &self.labels
     }
@@ -168,7 +170,8 @@ impl Dataset {
         Dataset { attributes, features: self.features.columns(columns), ..self }
     }
 
-    /// Adds rows of the same columns. A nominal column may know more values by then, elsewhere.
+    /// Adds rows of the same columns. A nominal column of `more` may have more values, in another
+    /// order, because values are collected as rows are read; earlier cells then get new positions.
     pub(crate) fn append(&mut self, more: Dataset) {
         for (column, (before, now)) in self.attributes.iter().zip(&more.attributes).enumerate() {
             if let (Some(before), Some(now)) = (before.values(), now.values())
@@ -177,9 +180,12 @@ impl Dataset {
                 let place = |name: &String| now.iter().position(|other| other == name);
                 let moved: Vec<Option<usize>> = before.iter().map(place).collect();
                 let moved = |code: f64| moved.get(code as usize).copied().flatten();
-                self.features.map_column(column, |code| match code.is_nan() {
-                    true => code,
-                    false => moved(code).map_or(f64::NAN, |place| place as f64),
+                self.features.map_column(column, |code| {
+                    if code.is_nan() {
+                        code
+                    } else {
+                        moved(code).map_or(f64::NAN, |place| place as f64)
+                    }
                 });
             }
         }
@@ -207,9 +213,10 @@ impl Dataset {
         Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
     }
 
-    /// The same rows; every stored cell loses what its column says, and is divided by what it says.
-    pub(crate) fn rescaled(mut self, less: &[f64], over: &[f64]) -> Dataset {
-        self.features.rescale(less, over);
+    /// The same rows with the centre of its column subtracted from every stored cell, which is then
+    /// divided by the column's scale.
+    pub(crate) fn rescaled(mut self, centers: &[f64], scales: &[f64]) -> Dataset {
+        self.features.rescale(centers, scales);
         self
     }
 

@@ -24,7 +24,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `missing_labels` | refuse | what a missing label means |
 /// | `encoding` | UTF-8 | how names and values are spelt |
 /// | `dedupe` | false | numbers repeated column names instead of refusing them |
-/// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; of others the cells tell |
+/// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from their cells |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
 ///
@@ -49,7 +49,8 @@ pub struct ReadOptions {
     pub encoding: Encoding,
     /// Numbers repeated column names instead of refusing them.
     pub dedupe: bool,
-    /// CSV and TSV only: inputs whose kind is known, by name; of others the cells tell.
+    /// CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from
+    /// their cells.
     pub attributes: Arc<[Attribute]>,
     /// SVMLight only: how many features there are, where the largest index does not say.
     pub n_features: Option<usize>,
@@ -247,7 +248,7 @@ impl Reading {
 }
 
 impl Table {
-    /// The rows; of bags, what is said of each as a whole.
+    /// The rows; of bags, those that describe each as a whole.
     pub fn rows(&self) -> &Dataset {
         match self {
             Table::Rows(data) => data,
@@ -343,8 +344,8 @@ mod tests {
                         let (rows, at_whole) = (whole.table.rows(), first + at);
                         assert_eq!(cells(&block, at), cells(rows, at_whole), "{path} {n_rows}");
                         let label = super::super::LabelId(0);
-                        let said = |data: &Dataset, row| data.labels().get(row, label);
-                        assert_eq!(said(&block, at), said(rows, at_whole));
+                        let relevant = |data: &Dataset, row| data.labels().get(row, label);
+                        assert_eq!(relevant(&block, at), relevant(rows, at_whole));
                     }
                     first += block.n_rows();
                 }

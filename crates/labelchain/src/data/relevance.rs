@@ -81,7 +81,7 @@ impl Threshold {
     }
 }
 
-/// Whether a label cell with this number is relevant; `None` where it cannot be told.
+/// Whether a label cell with this number is relevant; `None` where the number does not say.
 pub(crate) fn of_number(number: f64, binarize: Option<Threshold>) -> Option<bool> {
     match binarize {
         Some(threshold) => Some(threshold.holds(number)),
@@ -91,7 +91,7 @@ pub(crate) fn of_number(number: f64, binarize: Option<Threshold>) -> Option<bool
     }
 }
 
-/// Whether a label cell with this text is relevant; `None` where it cannot be told.
+/// Whether a label cell with this text is relevant; `None` where the text does not say.
 ///
 /// The text decides, not its place among the declared values: of `{1,0}`, too, 1 is relevant.
 pub(crate) fn of_text(text: &[u8], binarize: Option<Threshold>) -> Option<bool> {

@@ -160,13 +160,14 @@ pub(super) fn check_n_folds(n_folds: usize) -> Result<()> {
 /// Every fold needs a row, or a group where groups are kept whole.
 pub(super) fn check_enough(found: usize, n_folds: usize, grouped: bool) -> Result<()> {
     let remark = if grouped { ", each group as one row," } else { "" };
-    match found < n_folds {
-        true => Err(Error::TooFewRows {
+    if found < n_folds {
+        Err(Error::TooFewRows {
             needed: n_folds,
             found,
             purpose: format!("cutting into {n_folds} folds{remark}"),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 
@@ -184,13 +185,10 @@ pub(super) fn check_listable(n_rows: usize) -> Result<()> {
 
 pub(crate) fn check_share(name: &'static str, share: f64) -> Result<()> {
     // Written so that NaN is refused too.
-    match share > 0.0 && share <= 1.0 {
-        true => Ok(()),
-        false => Err(Error::Setting {
-            name,
-            value: share.to_string(),
-            accepted: "above 0 and at most 1",
-        }),
+    if share > 0.0 && share <= 1.0 {
+        Ok(())
+    } else {
+        Err(Error::Setting { name, value: share.to_string(), accepted: "above 0 and at most 1" })
     }
 }
 
@@ -402,8 +400,8 @@ mod tests {
             let members = members(&groups);
             let largest = (0..n_groups).map(|group| members.get(group).len()).max().unwrap();
             let sizes = folds.sizes();
-            let (most, fewest) = (sizes.iter().max().unwrap(), sizes.iter().min().unwrap());
-            prop_assert!(*fewest > 0 && most - fewest <= largest);
+            let (largest_fold, smallest_fold) = (sizes.iter().max().unwrap(), sizes.iter().min().unwrap());
+            prop_assert!(*smallest_fold > 0 && largest_fold - smallest_fold <= largest);
         }
 
         #[test]

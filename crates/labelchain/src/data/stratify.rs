@@ -97,13 +97,14 @@ pub fn stratify(
         units.range(unit).for_each(|at| fold_of[units.rows[at] as usize] = fold);
     }
     let folds = Folds::new(fold_of, shares.len())?;
-    match folds.sizes().contains(&0) {
-        true => Err(Error::Setting {
+    if folds.sizes().contains(&0) {
+        Err(Error::Setting {
             name: "shares",
             value: format!("{shares:?}"),
             accepted: "large enough for whole groups: a fold is left without rows",
-        }),
-        false => Ok(folds),
+        })
+    } else {
+        Ok(folds)
     }
 }
 
@@ -225,8 +226,8 @@ struct Queue {
 
 impl Queue {
     fn new(left: &[usize]) -> Queue {
-        let most = left.iter().copied().max().unwrap_or(0);
-        let mut by_count = vec![vec![]; most + 1];
+        let max_count = left.iter().copied().max().unwrap_or(0);
+        let mut by_count = vec![vec![]; max_count + 1];
         left.iter().zip(0..).for_each(|(&count, stratum)| by_count[count].push(stratum));
         Queue { by_count }
     }
@@ -326,13 +327,14 @@ fn check_shares(shares: &[f64]) -> Result<()> {
     check_n_folds(shares.len())?;
     shares.iter().try_for_each(|&share| check_share("share of a fold", share))?;
     let sum: f64 = shares.iter().sum();
-    match (sum - 1.0).abs() < 1e-9 {
-        true => Ok(()),
-        false => Err(Error::Setting {
+    if (sum - 1.0).abs() < 1e-9 {
+        Ok(())
+    } else {
+        Err(Error::Setting {
             name: "sum of the shares",
             value: sum.to_string(),
             accepted: "1, so that every row has a fold",
-        }),
+        })
     }
 }
 

@@ -179,8 +179,7 @@ impl Model {
             None => true,
         };
         let train_fits = |train: &Matrix| {
-            train.is_sound()
-                && train.n_columns() == n_features
+            train.n_columns() == n_features
                 && (0..train.n_rows()).all(|row| train.entries(row).all(cell_fits))
         };
         self.standardizer.means().len() == n_features

@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::contingency::Slots;
-use super::discretize::{self, Encoding, Pair};
+use super::discretize::{self, CandidateCuts, Pair};
 use super::entropy::NLogN;
 use crate::data::{AttributeKind, Dataset, Matrix};
 use crate::product::vectorized;
@@ -21,9 +21,9 @@ use crate::product::vectorized;
 #[derive(Clone, Debug)]
 pub struct Columns {
     data: Arc<Dataset>,
-    /// How many of its rows are here.
+    /// How many of its rows these columns hold.
     n_here: usize,
-    /// The place of each row of the data set among those here; none where all are here.
+    /// The place of each row of the data set among those held; none where all are.
     places: Option<Vec<u32>>,
     columns: Vec<OnceLock<Column>>,
     logs: OnceLock<NLogN>,
@@ -42,14 +42,14 @@ pub struct Tally {
 /// The different values of a column on some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// How many there are, less one.
+    /// How many gaps there are between neighbouring values: one less than values.
     pub n_gaps: usize,
-    /// What lies between neighbouring ones, added up one by one as WEKA does: where values lie on
-    /// a grid, the last bit of the mean gap decides how ties are rounded.
+    /// The sum of the gaps, added up one by one as WEKA does: where values lie on a grid, the last
+    /// bit of the mean gap decides how ties are rounded.
     pub gaps: f64,
-    /// The least.
+    /// The least value.
     pub least: f64,
-    /// The greatest.
+    /// The greatest value.
     pub greatest: f64,
 }
 
@@ -65,14 +65,14 @@ enum Cells {
     Grouped(Grouped),
 }
 
-/// Two values, none missing: which rows have the greater one.
+/// A column of two values, none missing: a bit for each row says whether it has the greater one.
 #[derive(Clone, Debug)]
 struct TwoValued {
     values: [f64; 2],
     greater: Vec<u64>,
 }
 
-/// Rows in ascending values, missing ones apart.
+/// Rows in ascending order of their values; rows without a value are listed separately.
 #[derive(Clone, Debug)]
 struct Grouped {
     /// The different values, ascending.
@@ -85,20 +85,21 @@ struct Grouped {
     missing: Vec<u32>,
     /// A bit for each listed row that is the last of its value.
     ends: Vec<u64>,
-    /// Of those, the ones where the value or the next one has more than one row.
+    /// Those of `ends` where the value that ends, or the next one, has more than one row.
     many: Vec<u64>,
 }
 
-/// Some rows of some columns and the class of each.
+/// A subset of the rows, and the class of each.
 pub(crate) struct Classes {
-    /// For each row of the columns: one row of its class, or none if it is not here.
+    /// For each row of the columns, what it adds to the counts of the two classes: 1 to its own, or
+    /// nothing if it is not in the subset.
     of_row: Vec<Pair>,
     rows: Vec<u64>,
     relevant: Vec<u64>,
     counts: [u32; 2],
 }
 
-/// The place of a row that is not here.
+/// The place of a row that is not held.
 const NOWHERE: u32 = u32::MAX;
 
 impl Classes {
@@ -116,9 +117,10 @@ impl Classes {
 
     /// The class itself, as if it were a column.
     pub(crate) fn slots(&self) -> Slots {
-        match self.counts.contains(&0) {
-            true => Slots::useless(),
-            false => Slots::two(self.counts, self.relevant.clone()),
+        if self.counts.contains(&0) {
+            Slots::useless()
+        } else {
+            Slots::two(self.counts, self.relevant.clone())
         }
     }
 }
@@ -155,18 +157,19 @@ impl Columns {
         })
     }
 
-    /// Where a row of the data set is among the rows here.
+    /// The place of a row of the data set among the rows held.
     fn place(&self, row: usize) -> usize {
         self.places.as_ref().map_or(row, |places| places[row] as usize)
     }
 
-    /// The same of only some rows, all of which are here: for whoever scans them more than once.
+    /// The columns of only some of the rows held, which is worth making where these are scanned
+    /// more than once.
     pub(crate) fn on(&self, rows: &[usize]) -> Columns {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         rows.dedup();
         let mut places = vec![NOWHERE; self.n_rows()];
-        // From the places here to those among the rows.
+        // The new place of each row, by its old one.
         let mut moved = vec![NOWHERE; self.n_here];
         for (place, &row) in (0..).zip(&rows) {
             places[row] = place;
@@ -187,11 +190,11 @@ impl Columns {
         Columns { data, n_here: rows.len(), places: Some(places), columns, logs }
     }
 
-    /// Some rows, which are here, and to which of them a label is relevant. The order of `rows` does
+    /// Some of the rows held, and to which of them a label is relevant. The order of `rows` does
     /// not matter, and a row named twice counts once.
     ///
     /// # Panics
-    /// If a row is not here.
+    /// If a row is not held.
     pub(crate) fn classes(&self, rows: &[usize], relevant: impl Fn(usize) -> bool) -> Classes {
         let words = self.n_here.div_ceil(64);
         let mut classes = Classes {
@@ -296,14 +299,15 @@ impl Columns {
                 let fewer = fewer.then(|| column.on(stays, classes.n_rows()));
                 let column = fewer.as_ref().unwrap_or(column);
                 // The first value of every slot but the first.
-                let starts = match is_numeric {
-                    true => column.cuts(classes, self.logs()),
-                    false => (0..)
+                let starts = if *is_numeric {
+                    column.cuts(classes, self.logs())
+                } else {
+                    (0..)
                         .zip(column.counts(classes))
                         .filter(|(_, pair)| pair.n() > 0)
                         .map(|(value, _)| value)
                         .skip(1)
-                        .collect(),
+                        .collect()
                 };
                 if starts.is_empty() { Slots::useless() } else { column.slots(&starts, classes) }
             }
@@ -398,7 +402,7 @@ impl Grouped {
         };
         let of_rest = self.rest.map(|_| {
             let all = Pair::new(classes.counts);
-            all.less(count(&self.rows)).less(count(&self.missing))
+            all.minus(count(&self.rows)).minus(count(&self.missing))
         });
         self.starts.windows(2).enumerate().map(move |(at, span)| match of_rest {
             Some(pair) if Some(at) == self.rest => pair,
@@ -420,7 +424,7 @@ impl Grouped {
                 n_values,
                 |value| starts[value].n(),
                 &starts,
-                Encoding::Values,
+                CandidateCuts::Values,
                 logs,
             );
         }
@@ -428,7 +432,13 @@ impl Grouped {
             #[inline(always)]
             || self.borders(classes),
         );
-        discretize::places(n_values, |value| self.starts[value], &tried, Encoding::Values, logs)
+        discretize::places(
+            n_values,
+            |value| self.starts[value],
+            &tried,
+            CandidateCuts::Values,
+            logs,
+        )
     }
 
     /// The rows below each place between two values, but not where the rows of both are all of one
@@ -502,9 +512,10 @@ impl Cells {
             groups.insert(at, (0.0, &[]));
             Some(at)
         } else {
-            // Counting what is left takes a pass of its own, so it has to be worth it.
-            let most = (0..groups.len()).rev().max_by_key(|&at| groups[at].1.len());
-            most.filter(|&at| groups[at].1.len() * 4 >= n_rows)
+            // Counting the rows that are not listed takes a pass of its own, which pays only where
+            // they are many.
+            let largest = (0..groups.len()).rev().max_by_key(|&at| groups[at].1.len());
+            largest.filter(|&at| groups[at].1.len() * 4 >= n_rows)
         };
         let listed = |at: usize| if Some(at) == rest { &[] } else { groups[at].1 };
         let n_listed: usize = (0..groups.len()).map(|at| listed(at).len()).sum();
@@ -529,27 +540,28 @@ impl Cells {
 }
 
 impl Grouped {
-    /// As bits, if it has two values, none missing.
+    /// The column as bits, if it has two values and none is missing.
     fn pack(&self, n_rows: usize) -> Option<TwoValued> {
         let (&[a, b], Some(rest), true) = (&self.values[..], self.rest, self.missing.is_empty())
         else {
             return None;
         };
-        // A midpoint that rounds to the greater value, or none at all, would not part the two.
-        let parts = (a + b) / 2.0 < b;
-        if !parts {
+        // The cut is at the midpoint. Where that rounds to the greater value, or overflows, both
+        // values are on one side of it.
+        let is_separated = (a + b) / 2.0 < b;
+        if !is_separated {
             return None;
         }
         let mut greater = vec![0; n_rows.div_ceil(64)];
-        let everybody = if rest == 1 { 0..n_rows as u32 } else { 0..0 };
-        for row in everybody.chain(self.rows.iter().copied()) {
+        let all_rows = if rest == 1 { 0..n_rows as u32 } else { 0..0 };
+        for row in all_rows.chain(self.rows.iter().copied()) {
             greater[row as usize / 64] ^= 1 << (row % 64);
         }
         Some(TwoValued { values: [a, b], greater })
     }
 }
 
-/// By value, then by row.
+/// Sorts cells by value, then by row.
 ///
 /// Cells are in the order of their rows. They are sorted as whole numbers, which are compared in one
 /// step: as many leading bits of the value as leave room for its place. Values that only the other bits
@@ -676,8 +688,8 @@ mod tests {
                     let masked = columns.tallies(feature, &chosen, |row| rows[row].2);
                     let plain = copy.tallies(feature, &all, |row| rows[chosen[row]].2);
                     prop_assert_eq!(&masked, &plain);
-                    let cuts = mdl_cuts(&plain, Encoding::Values);
-                    prop_assert_eq!(&cuts, &mdl_cuts(&masked, Encoding::Values));
+                    let cuts = mdl_cuts(&plain, CandidateCuts::Values);
+                    prop_assert_eq!(&cuts, &mdl_cuts(&masked, CandidateCuts::Values));
                     let here = columns.on(&chosen);
                     prop_assert_eq!(&here.tallies(feature, &chosen, |row| rows[row].2), &plain);
                     let (half, _) = chosen.split_at(chosen.len() / 2);

@@ -1,4 +1,4 @@
-//! How often the values of two columns meet.
+//! Contingency tables: in how many rows each value of one column meets each value of another.
 
 use super::columns::ones_of;
 use super::entropy::{NLogN, SMALL, real_n_log_n, symmetrical_uncertainty};
@@ -24,10 +24,10 @@ enum Rows {
 }
 
 /// With more slots than this, a code for each row takes less room than bits.
-const MOST_BITS: usize = 32;
+const MAX_BIT_SLOTS: usize = 32;
 
 /// With more cells than this, going through the rows is faster than counting bits.
-const MOST_COUNTS: usize = 128;
+const MAX_BIT_COUNTS: usize = 128;
 
 impl Slots {
     /// So many slots, and one more for missing cells. All rows, `n_here` of `n_words` words, are in
@@ -41,7 +41,7 @@ impl Slots {
     ) -> Slots {
         let mut counts = vec![0; n_values + usize::from(has_missing)];
         let rows = match counts.len() {
-            n if n > MOST_BITS => Rows::Codes(vec![rest as u32; n_words * 64]),
+            n if n > MAX_BIT_SLOTS => Rows::Codes(vec![rest as u32; n_words * 64]),
             n => Rows::Bits(vec![0; n.saturating_sub(1) * n_words]),
         };
         if let Some(count) = counts.get_mut(rest) {
@@ -56,7 +56,7 @@ impl Slots {
         Slots { counts: counts.to_vec(), has_missing: false, rest: 0, n_words, rows }
     }
 
-    /// A column of at most one value, which tells nothing.
+    /// A column of at most one value, which carries no information about any other.
     pub(crate) fn useless() -> Slots {
         Slots::new(0, 0, 0, false, 0)
     }
@@ -123,7 +123,7 @@ pub(crate) fn contingency(a: &Slots, b: &Slots, table: &mut Vec<u32>) {
     table.clear();
     table.resize(a.n() * b.n(), 0);
     match (&a.rows, &b.rows) {
-        (Rows::Bits(of_a), Rows::Bits(of_b)) if (a.n() - 1) * (b.n() - 1) <= MOST_COUNTS => {
+        (Rows::Bits(of_a), Rows::Bits(of_b)) if (a.n() - 1) * (b.n() - 1) <= MAX_BIT_COUNTS => {
             vectorized(
                 #[inline(always)]
                 || count_bits(a, of_a, b, of_b, table),
@@ -164,13 +164,12 @@ pub(crate) fn uncertainty(a: &Slots, b: &Slots, logs: &NLogN, table: &mut Vec<u3
         return 0.0;
     }
     contingency(a, b, table);
-    let uncertainty = match a.lacks_values() || b.lacks_values() {
-        false => symmetrical_uncertainty(table, &a.counts, &b.counts, |n| logs.of(n)),
-        true => {
-            let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
-            let (rows, columns) = margins(&spread, n_columns);
-            symmetrical_uncertainty(&spread, &rows, &columns, real_n_log_n)
-        }
+    let uncertainty = if a.lacks_values() || b.lacks_values() {
+        let (spread, n_columns) = spread_missing(table, b.n(), a.has_missing, b.has_missing);
+        let (rows, columns) = margins(&spread, n_columns);
+        symmetrical_uncertainty(&spread, &rows, &columns, real_n_log_n)
+    } else {
+        symmetrical_uncertainty(table, &a.counts, &b.counts, |n| logs.of(n))
     };
     if uncertainty.abs() < SMALL { 0.0 } else { uncertainty }
 }

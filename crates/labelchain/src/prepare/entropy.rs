@@ -58,9 +58,10 @@ pub(crate) fn symmetrical_uncertainty<T: Copy + Default + AddAssign>(
     let (of_rows, of_columns) = (sum(rows), sum(columns) - n_log_n(total));
     let of_cells = sum(cells) - of_rows;
     let of_rows = of_rows - n_log_n(total);
-    match of_columns.abs() < SMALL || of_rows.abs() < SMALL {
-        true => 0.0,
-        false => 2.0 * ((of_columns - of_cells) / (of_columns + of_rows)),
+    if of_columns.abs() < SMALL || of_rows.abs() < SMALL {
+        0.0
+    } else {
+        2.0 * ((of_columns - of_cells) / (of_columns + of_rows))
     }
 }
 

@@ -1,11 +1,11 @@
 //! How far are two bags of instances from each other?
 //!
-//! The maximal Hausdorff distance: how far the instance of either bag is that is farthest from its
-//! nearest instance in the other,
+//! The maximal Hausdorff distance takes, of all instances of either bag, the one that is farthest
+//! from its nearest instance in the other bag, and is that distance:
 //!
 //! max( max_a min_b |a - b|, max_b min_a |a - b| ),
 //!
-//! Euclidean, on the cells as they are.
+//! where |a - b| is the Euclidean distance of the cells, which are not standardized.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,12 @@ use crate::data::Bags;
 use crate::error::{Error, Result};
 use crate::product::vectorized;
 
-/// Instances that are compared at a time.
+/// How many instances are compared at a time: one in each lane of the processor's vector registers.
 const LANES: usize = 8;
 
 /// Bags of instances laid out for distances: eight instances side by side, column after column.
-/// Lanes beyond the last instance of a bag are infinitely far.
+/// Where a bag does not fill its last eight, the cells left over are infinite, so that they are
+/// farther than any instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LaidBags {
     width: usize,
@@ -101,7 +102,7 @@ impl LaidBags {
     /// The distance of each bag to each earlier one.
     pub(crate) fn all_pairs(&self) -> Pairs {
         let row = |bag: usize| (0..bag).map(move |other| self.distance(bag, self, other));
-        // Later rows are longer: in small portions, so that no thread is left alone with the last.
+        // Later rows are longer. Small portions keep a thread from computing the last ones alone.
         let cells = (0..self.n_bags()).into_par_iter().with_max_len(8).flat_map_iter(row).collect();
         Pairs { n: self.n_bags(), cells }
     }
@@ -132,7 +133,7 @@ impl LaidBags {
                     farthest = farthest.max(least.into_iter().fold(f64::INFINITY, f64::min));
                 }
                 let theirs = nearest.as_flattened().iter().take(others.sizes[other]);
-                theirs.fold(farthest, |most, &square| square.max(most)).sqrt()
+                theirs.fold(farthest, |max, &square| square.max(max)).sqrt()
             },
         )
     }
@@ -170,7 +171,7 @@ fn squares(instance: &[f64], group: &[f64]) -> [f64; LANES] {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pairs {
     n: usize,
-    /// Of each thing to the earlier ones.
+    /// The distances of each thing to the earlier ones, one thing after the other.
     cells: Vec<f64>,
 }
 
@@ -181,9 +182,6 @@ impl Pairs {
 
     pub(crate) fn get(&self, a: usize, b: usize) -> f64 {
         let (low, high) = (a.min(b), a.max(b));
-        match low == high {
-            true => 0.0,
-            false => self.cells[high * (high - 1) / 2 + low],
-        }
+        if low == high { 0.0 } else { self.cells[high * (high - 1) / 2 + low] }
     }
 }

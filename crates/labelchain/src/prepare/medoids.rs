@@ -71,7 +71,7 @@ fn spread(pairs: &Pairs, k: usize, seed: Seed) -> Vec<usize> {
             left < 0.0 && *distance > 0.0
         };
         let drawn = nearest.iter().position(reached);
-        // Where all that is left lies on a medoid already, or rounding passed the end.
+        // All things left may lie on a medoid already, or rounding may have passed the end.
         let next = drawn.or_else(|| (0..pairs.n()).find(|thing| !medoids.contains(thing)));
         let Some(next) = next else { break };
         for (thing, distance) in nearest.iter_mut().enumerate() {
@@ -102,9 +102,10 @@ fn build(pairs: &Pairs, k: usize) -> Vec<usize> {
 }
 
 fn alternate(pairs: &Pairs, medoids: &mut [usize]) {
-    // Each round lowers the sum of distances; a bound all the same, since sums are rounded.
-    const MOST_ROUNDS: usize = 1000;
-    for _ in 0..MOST_ROUNDS {
+    // Each round lowers the sum of distances, so that the search ends; but sums are rounded, so
+    // that the number of rounds is bounded all the same.
+    const MAX_ROUNDS: usize = 1000;
+    for _ in 0..MAX_ROUNDS {
         let mut groups = vec![vec![]; medoids.len()];
         for thing in 0..pairs.n() {
             // A medoid stays in its own group, even if another lies at the same place.
@@ -178,6 +179,7 @@ fn best_swap(pairs: &Pairs, medoids: &[usize]) -> Option<(usize, usize)> {
     let open: Vec<usize> = (0..pairs.n()).filter(|thing| !medoids.contains(thing)).collect();
     let changes: Vec<_> = open.into_par_iter().filter_map(change).collect();
     let (change, slot, thing) = changes.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    // A gain within rounding could be taken back forever.
+    // A gain as small as rounding errors might be undone by the next exchange, and so on without
+    // end.
     (change < -1e-12 * total).then_some((slot, thing))
 }

@@ -1,8 +1,8 @@
 //! Preparation: what is done to inputs before a model sees them.
 //!
 //! [`Standardizer`] brings numeric inputs to one scale, [`Undersampling`] thins the common class of
-//! a label, and [`Cfs`] chooses the inputs that tell a label apart. The last works on [`Columns`],
-//! which are made once per data set and serve every label, member and fold.
+//! a label, and [`Cfs`] chooses the inputs that a label is learned from. The last works on
+//! [`Columns`], which are made once per data set and serve every label, member and fold.
 //!
 //! ```
 //! use labelchain::prepare::{Cfs, Columns, Undersampling};
@@ -44,7 +44,7 @@ pub use bags::{BagReduction, BagTransform};
 pub use columns::{Columns, Spread, Tally};
 pub(crate) use columns::{sort_cells, stored_cells};
 pub(crate) use discretize::bin;
-pub use discretize::{Bins, Encoding, mdl_cuts};
+pub use discretize::{Bins, CandidateCuts, mdl_cuts};
 pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
 pub use medoids::MedoidStart;
 pub use one_hot::one_hot;

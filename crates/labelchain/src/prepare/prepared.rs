@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Bins, Cfs, Columns, Encoding, Spread, Standardizer, Undersampling};
+use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
 use crate::progress::Cancel;
@@ -178,9 +178,10 @@ impl Prepared {
             let relevant = |row| self.data.labels().get(row, label);
             let thinned =
                 how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
-            let rows = match thinned.len() == rows.len() {
-                true => Arc::clone(whole.get_or_insert_with(|| thinned.into())),
-                false => thinned.into(),
+            let rows = if thinned.len() == rows.len() {
+                Arc::clone(whole.get_or_insert_with(|| thinned.into()))
+            } else {
+                thinned.into()
             };
             let features = match &columns {
                 None => (0..self.data.n_features()).collect(),
@@ -210,7 +211,7 @@ impl Prepared {
         move |column| {
             let mut tallies = self.columns.tallies_of(column, &classes);
             tallies.iter_mut().for_each(|tally| tally.value += self.zero[column]);
-            Bins::new(&tallies, Encoding::Rows, self.columns.logs())
+            Bins::new(&tallies, CandidateCuts::Rows, self.columns.logs())
         }
     }
 

@@ -1,4 +1,5 @@
-//! Which inputs tell a label apart: correlation-based feature selection (Hall 1999), as WEKA does it.
+//! Which inputs to learn a label from: correlation-based feature selection (Hall 1999), as WEKA
+//! does it.
 //!
 //! A subset S of k inputs is worth
 //!
@@ -6,10 +7,10 @@
 //! merit(S) = sum of r(f, class) over f in S / √(k + 2 · sum of r(f, g) over pairs in S)
 //! ```
 //!
-//! so inputs should each know the class and not repeat each other. r is the symmetrical uncertainty,
-//! with numeric inputs cut by [`mdl_cuts`](super::mdl_cuts). Best-first search looks for the subset
-//! of greatest merit, and what it left out is added where it tells more of the class than any chosen
-//! input tells of it.
+//! so that each input should be correlated with the class, and little with the others. r is the
+//! symmetrical uncertainty, with numeric inputs cut by [`mdl_cuts`](super::mdl_cuts). Best-first
+//! search looks for the subset of greatest merit. Then an input that was left out is added if it is
+//! at least as correlated with the class as with any chosen input.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -32,8 +32,8 @@ impl Standardizer {
         let squares = squares(features, &means);
         let deviation = |at: usize| {
             let deviation = (squares[at] / (spans.n[at].max(2.0) - 1.0)).sqrt();
-            // A constant is recognized by its values: its mean may be off by a rounding.
-            if spans.least[at] < spans.most[at] && deviation > 0.0 { deviation } else { 1.0 }
+            // The values show that a column is constant; rounding of its mean may hide it.
+            if spans.min[at] < spans.max[at] && deviation > 0.0 { deviation } else { 1.0 }
         };
         let numeric = |at: usize| train.attributes()[at].kind == AttributeKind::Numeric;
         let only_numeric = |of: &dyn Fn(usize) -> f64| -> Vec<Option<f64>> {
@@ -62,14 +62,14 @@ impl Standardizer {
         }
         check_cells(&data)?;
         let is_dense = matches!(data.features(), Matrix::Dense(_));
-        // A value that is not to change loses 0 and is divided by 1, which leaves every bit.
+        // Subtracting 0 and dividing by 1 leaves every bit of a column that is not to change.
         let mean = |mean: &Option<f64>| mean.filter(|_| is_dense).unwrap_or(0.0);
         let means: Vec<f64> = self.means.iter().map(mean).collect();
         let deviations: Vec<f64> = self.deviations.iter().map(|it| it.unwrap_or(1.0)).collect();
         Ok(data.rescaled(&means, &deviations))
     }
 
-    /// Of these columns and then the others.
+    /// For tables of these columns followed by the columns of `others`.
     pub(crate) fn concat_columns(mut self, others: Standardizer) -> Standardizer {
         self.means.extend(others.means);
         self.deviations.extend(others.deviations);
@@ -94,8 +94,8 @@ impl Standardizer {
         }
     }
 
-    /// What a sparse table still has to lose to be centred: mean / deviation of each column, and 0
-    /// for nominal ones.
+    /// What would have to be subtracted from a scaled sparse table to centre it: mean / deviation
+    /// of each column, and 0 for nominal ones.
     pub fn offset(&self) -> Vec<f64> {
         let ratio = |(mean, deviation): (&Option<f64>, &Option<f64>)| {
             mean.zip(*deviation).map_or(0.0, |(mean, deviation)| mean / deviation)
@@ -104,12 +104,12 @@ impl Standardizer {
     }
 }
 
-/// What one pass over the columns tells of their cells that are not missing.
+/// Number, sum, minimum and maximum of the cells of every column that are not missing.
 struct Spans {
     n: Vec<f64>,
     sums: Vec<f64>,
-    least: Vec<f64>,
-    most: Vec<f64>,
+    min: Vec<f64>,
+    max: Vec<f64>,
 }
 
 impl Spans {
@@ -118,8 +118,8 @@ impl Spans {
         let mut spans = Spans {
             n: of_all(0.0),
             sums: of_all(0.0),
-            least: of_all(f64::INFINITY),
-            most: of_all(f64::NEG_INFINITY),
+            min: of_all(f64::INFINITY),
+            max: of_all(f64::NEG_INFINITY),
         };
         match features {
             Matrix::Dense(dense) => vectorized(
@@ -156,17 +156,17 @@ impl Spans {
 
     #[inline(always)]
     fn take(&mut self, at: usize, cell: f64) {
-        // Comparisons with a missing cell are false.
+        // Every comparison with NaN is false, so that a missing cell changes neither bound.
         self.n[at] += if cell.is_nan() { 0.0 } else { 1.0 };
         self.sums[at] += if cell.is_nan() { 0.0 } else { cell };
-        self.least[at] = if cell < self.least[at] { cell } else { self.least[at] };
-        self.most[at] = if cell > self.most[at] { cell } else { self.most[at] };
+        self.min[at] = if cell < self.min[at] { cell } else { self.min[at] };
+        self.max[at] = if cell > self.max[at] { cell } else { self.max[at] };
     }
 
     fn mean(&self, at: usize) -> f64 {
         match self.n[at] {
             0.0 => 0.0,
-            _ if self.least[at] == self.most[at] => self.least[at],
+            _ if self.min[at] == self.max[at] => self.min[at],
             n => self.sums[at] / n,
         }
     }

@@ -1,4 +1,5 @@
-//! Thins the common class of a label, so that the rare one is not drowned.
+//! Undersampling: leaves out rows of the common class of a label, so that a model still learns the
+//! rare one.
 
 use crate::error::{Error, Result};
 use crate::seed::Seed;
@@ -45,23 +46,24 @@ impl Undersampling {
     ///
     /// Of a class of n rows, floor(min(n, max_imbalance · rarest)) are drawn, each subset equally
     /// likely, where the rarest class is the smallest that has rows at all: if all rows are of one
-    /// class, all are kept. The draw does not depend on the order of `rows`, which are different.
+    /// class, all are kept. The draw does not depend on the order of `rows`, which must be
+    /// distinct.
     pub fn thin(&self, rows: &[usize], relevant: impl Fn(usize) -> bool, seed: Seed) -> Vec<usize> {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         let Some(max) = self.max_imbalance else { return rows };
         let n_with = rows.iter().filter(|&&row| relevant(row)).count();
         let n_without = rows.len() - n_with;
-        // As a float, so that an infinite maximum is one.
-        let most = max * n_with.min(n_without) as f64;
-        if most == 0.0 || n_with.max(n_without) as f64 <= most {
+        // The product is a float, so that an infinite maximum stays infinite.
+        let max_common = max * n_with.min(n_without) as f64;
+        if max_common == 0.0 || n_with.max(n_without) as f64 <= max_common {
             return rows;
         }
         let (mut with, mut without): (Vec<usize>, Vec<usize>) =
             rows.iter().partition(|&&row| relevant(row));
         let common = if n_with > n_without { &mut with } else { &mut without };
         seed.rng().shuffle(common);
-        common.truncate(most as usize);
+        common.truncate(max_common as usize);
         with.append(&mut without);
         with.sort_unstable();
         with
@@ -142,8 +144,8 @@ mod tests {
             let n_min = [true, false].map(|is| count(&rows, is)).into_iter().filter(|&n| n > 0).min();
             for is in [true, false] {
                 let n = count(&rows, is);
-                let most = (n as f64).min(max * n_min.unwrap_or(0) as f64) as usize;
-                prop_assert_eq!(count(&kept, is), most);
+                let expected = (n as f64).min(max * n_min.unwrap_or(0) as f64) as usize;
+                prop_assert_eq!(count(&kept, is), expected);
             }
         }
     }

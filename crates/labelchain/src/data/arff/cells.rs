@@ -16,8 +16,8 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) role: Role,
     cell: Cell,
-    /// What a cell of one digit means, NaN where that takes a longer look. Most cells of sparse
-    /// and nominal columns are such.
+    /// The value of a cell that is this one digit, NaN where `read_word` has to decide. Most cells
+    /// of sparse and nominal columns are one digit, and need not be parsed.
     by_digit: [f64; 10],
 }
 
@@ -157,8 +157,8 @@ impl Column {
         }
     }
 
-    /// The value and length of the cell that `rest` begins with, where that takes no long look: a
-    /// digit or a plain number. Never missing, never wrong.
+    /// The value and length of the cell that `rest` begins with, if that is a known digit or a
+    /// plain number. Missing and faulty cells are left to `read_word`.
     #[inline]
     pub(super) fn quick(&self, rest: &[u8]) -> Option<(f64, usize)> {
         if let [digit @ b'0'..=b'9', b',' | b'}', ..] = rest {
@@ -194,12 +194,10 @@ impl Column {
         }
         match &mut self.cell {
             Cell::Number => number::parse(&word.bytes).ok_or_else(|| {
-                let help = match word.bytes.contains(&b';') {
-                    true => "fields are separated by commas, not semicolons".into(),
-                    false => format!(
-                        "attribute {:?} is declared numeric; ? stands for missing",
-                        self.name
-                    ),
+                let help = if word.bytes.contains(&b';') {
+                    "fields are separated by commas, not semicolons".into()
+                } else {
+                    format!("attribute {:?} is declared numeric; ? stands for missing", self.name)
                 };
                 line.fault(word.at, "a number").help(help).into()
             }),
@@ -289,17 +287,19 @@ impl Values {
     const SHORT: usize = 8;
 
     fn new(all: Vec<(Vec<u8>, String)>) -> Values {
-        let index = match all.len() > Values::SHORT {
-            true => all.iter().enumerate().map(|(at, (bytes, _))| (bytes.clone(), at)).collect(),
-            false => HashMap::new(),
+        let index = if all.len() > Values::SHORT {
+            all.iter().enumerate().map(|(at, (bytes, _))| (bytes.clone(), at)).collect()
+        } else {
+            HashMap::new()
         };
         Values { all, index }
     }
 
     fn find(&self, bytes: &[u8]) -> Option<usize> {
-        match self.all.len() > Values::SHORT {
-            true => self.index.get(bytes).copied(),
-            false => self.all.iter().position(|(value, _)| value == bytes),
+        if self.all.len() > Values::SHORT {
+            self.index.get(bytes).copied()
+        } else {
+            self.all.iter().position(|(value, _)| value == bytes)
         }
     }
 }

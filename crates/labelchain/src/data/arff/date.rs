@@ -67,8 +67,9 @@ impl DateFormat {
                 Part::Field(letter, width) => {
                     // Fields that touch have their pattern's width; others take all their digits.
                     let touches = matches!(self.0.get(at + 1), Some(Part::Field(..)));
-                    let most = if touches { width } else { 9 };
-                    let length = rest.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
+                    let max_digits = if touches { width } else { 9 };
+                    let length =
+                        rest.iter().take(max_digits).take_while(|b| b.is_ascii_digit()).count();
                     let (digits, behind) = rest.split_at(length);
                     let value: i64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
                     rest = behind;

@@ -82,8 +82,8 @@ impl Header {
                 };
                 if !scan.at_end() {
                     let ended = scan.word("the bag's name")?;
-                    let said = line.text(&ended.bytes, ended.at.start)?;
-                    if said != name {
+                    let name_at_end = line.text(&ended.bytes, ended.at.start)?;
+                    if name_at_end != name {
                         return Err(line.fault(ended.at, format!("@end {name}")).into());
                     }
                 }
@@ -152,18 +152,17 @@ fn attribute(scan: &mut Scan) -> Result<(Declared, bool)> {
         } else if is(&word, "string") {
             DeclaredKind::Text
         } else if is(&word, "date") {
-            DeclaredKind::Date(match scan.at_end() || scan.peek() == Some(b'{') {
-                true => DateFormat::default(),
-                false => {
-                    let pattern = scan.word("a date format")?;
-                    let text = line.text(&pattern.bytes, pattern.at.start)?;
-                    DateFormat::parse(&text)
-                        .map_err(|letter| {
-                            line.fault(pattern.at, "a date format of y, M, d, H, m, s and S")
-                                .found(format!("{letter:?} in {text:?}"))
-                        })
-                        .map_err(Error::from)?
-                }
+            DeclaredKind::Date(if scan.at_end() || scan.peek() == Some(b'{') {
+                DateFormat::default()
+            } else {
+                let pattern = scan.word("a date format")?;
+                let text = line.text(&pattern.bytes, pattern.at.start)?;
+                DateFormat::parse(&text)
+                    .map_err(|letter| {
+                        line.fault(pattern.at, "a date format of y, M, d, H, m, s and S")
+                            .found(format!("{letter:?} in {text:?}"))
+                    })
+                    .map_err(Error::from)?
             })
         } else if is(&word, "relational") {
             DeclaredKind::Relational(vec![])

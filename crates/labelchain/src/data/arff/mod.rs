@@ -58,7 +58,7 @@ pub(crate) fn read<'p, R: Read + 'p>(
     let options = options.clone();
     Ok(in_blocks(n_rows, move || {
         let mut rows = Rows::new(&columns, label_names.len(), labels.suspicion.clone(), &options);
-        // What a block holds is free again after it.
+        // A block is freed before the next one is read, so that each is charged to a copy of its own.
         let mut budget = budget.clone();
         while rows.n_rows() < n_rows
             && let Some(line) = lines.next()?

@@ -121,9 +121,10 @@ impl Rows {
         }
         self.missing_label = None;
         let is_sparse = scan.take(b'{');
-        let read = match is_sparse {
-            true => self.read_sparse(&mut scan, columns),
-            false => self.read_dense(&mut scan, columns),
+        let read = if is_sparse {
+            self.read_sparse(&mut scan, columns)
+        } else {
+            self.read_dense(&mut scan, columns)
         };
         read.map_err(|error| self.suspect(error))?;
         let weight = self.weight(&mut scan)?;
@@ -359,10 +360,7 @@ impl Rows {
         weight: f64,
         budget: &mut Budget,
     ) -> Result<()> {
-        let stored = match is_sparse {
-            true => self.entries.len() * 12 + 8,
-            false => self.n_features * 8,
-        };
+        let stored = if is_sparse { self.entries.len() * 12 + 8 } else { self.n_features * 8 };
         let instances = self.bags.iter().flat_map(|bags| &bags.pending).map(|row| row.len() * 8);
         let n_bytes =
             stored + instances.sum::<usize>() + self.labels.n_labels().div_ceil(64) * 8 + 8;
@@ -370,9 +368,12 @@ impl Rows {
 
         let row = self.labels.push_row();
         let n_features = self.n_features;
-        let features = self.features.get_or_insert_with(|| match is_sparse {
-            true => Matrix::Sparse(Sparse::new(n_features)),
-            false => Matrix::Dense(Dense::new(n_features)),
+        let features = self.features.get_or_insert_with(|| {
+            if is_sparse {
+                Matrix::Sparse(Sparse::new(n_features))
+            } else {
+                Matrix::Dense(Dense::new(n_features))
+            }
         });
         let targets = &self.targets;
         if is_sparse {
@@ -496,9 +497,10 @@ fn index(scan: &mut Scan) -> Result<usize> {
 }
 
 fn field_count(scan: &Scan, found: usize, declared: usize) -> Error {
-    let help = match found > declared {
-        true => "a value that holds a comma or a blank must be quoted",
-        false => "? stands for a missing value",
+    let help = if found > declared {
+        "a value that holds a comma or a blank must be quoted"
+    } else {
+        "? stands for a missing value"
     };
     scan.line
         .fault(0..scan.line.bytes.len(), format!("{declared} fields, as declared"))

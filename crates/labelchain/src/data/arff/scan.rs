@@ -141,9 +141,10 @@ impl<'a> Scan<'a> {
 
     /// Nothing may follow but a comment.
     pub(super) fn end(&mut self, after: &str) -> Result<()> {
-        match self.at_end() {
-            true => Ok(()),
-            false => Err(self.fault_here(format!("nothing more after {after}")).into()),
+        if self.at_end() {
+            Ok(())
+        } else {
+            Err(self.fault_here(format!("nothing more after {after}")).into())
         }
     }
 }

@@ -403,21 +403,16 @@ pub(crate) fn any_dataset() -> impl Strategy<Value = Dataset> {
                 rows.push(attributes.iter().map(cell).collect::<Vec<f64>>());
             }
             let n = attributes.len();
-            let features = match is_sparse {
-                false => {
-                    let mut dense = Dense::new(n);
-                    rows.iter().for_each(|row| dense.push_row(row));
-                    Matrix::Dense(dense)
+            let features = if is_sparse {
+                let mut sparse = Sparse::new(n);
+                for row in &rows {
+                    sparse.push_row(row.iter().enumerate().map(|(at, &value)| (at as u32, value)));
                 }
-                true => {
-                    let mut sparse = Sparse::new(n);
-                    for row in &rows {
-                        sparse.push_row(
-                            row.iter().enumerate().map(|(at, &value)| (at as u32, value)),
-                        );
-                    }
-                    Matrix::Sparse(sparse)
-                }
+                Matrix::Sparse(sparse)
+            } else {
+                let mut dense = Dense::new(n);
+                rows.iter().for_each(|row| dense.push_row(row));
+                Matrix::Dense(dense)
             };
             let names = (0..n_labels).map(|label| format!("{name} l{label}")).collect();
             let mut data = Dataset::new("t", attributes, features, names, labels).unwrap();

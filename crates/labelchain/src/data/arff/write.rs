@@ -148,10 +148,7 @@ fn push_cell(attribute: &Attribute, value: f64, line: &mut Vec<u8>) {
 /// A name or value as it must be written: bare where that is safe.
 fn quoted(text: &str) -> String {
     let is_safe = |byte: u8| !byte.is_ascii_control() && !b" ,{}'\"%\\@?".contains(&byte);
-    match !text.is_empty() && text.bytes().all(is_safe) {
-        true => text.into(),
-        false => always_quoted(text),
-    }
+    if !text.is_empty() && text.bytes().all(is_safe) { text.into() } else { always_quoted(text) }
 }
 
 fn always_quoted(text: &str) -> String {

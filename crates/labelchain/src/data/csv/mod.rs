@@ -90,12 +90,12 @@ pub(crate) fn read<'p, O: Fn() -> Result<Box<dyn Read + 'p>>>(
     let label_names: Vec<String> = labels.positions.iter().map(|&at| names[at].clone()).collect();
     let mut second_pass = records()?;
     second_pass.next()?;
-    second_pass.most_fields = roles.len();
+    second_pass.max_fields = roles.len();
     let mut notes = labels.notes;
     let options = options.clone();
     Ok(in_blocks(n_rows, move || {
         let mut rows = Rows::new(names.clone(), label_names.clone(), roles.clone(), &options);
-        // What a block holds is free again after it.
+        // A block is freed before the next one is read, so that each is charged to a copy of its own.
         let mut budget = budget.clone();
         while rows.labels.n_rows() < n_rows
             && let Some(record) = second_pass.next()?
@@ -120,7 +120,7 @@ pub(crate) fn open<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Named
     let names = (0..header.n_fields().min(MAX_COLUMNS))
         .map(|field| Ok(header.text(field)?.trim().to_string()))
         .collect::<Result<Vec<String>>>()?;
-    records.most_fields = names.len();
+    records.max_fields = names.len();
     Ok((names, records))
 }
 
@@ -181,7 +181,7 @@ fn header<R: Read>(
             }
         });
     }
-    records.most_fields = n;
+    records.max_fields = n;
     check_names(path, &mut names, options.dedupe)?;
     Ok(names)
 }
@@ -263,19 +263,20 @@ pub(crate) fn check_length(record: &Record, n_columns: usize) -> Result<()> {
         b'\t' => "tab",
         _ => "comma",
     };
-    let help = match n > n_columns {
-        true => format!("a value that holds a {separator} must stand in double quotes"),
-        false => format!(
+    let help = if n > n_columns {
+        format!("a value that holds a {separator} must stand in double quotes")
+    } else {
+        format!(
             "a missing cell is empty but keeps its {separator}; \
              a value that holds a line end must stand in double quotes"
-        ),
+        )
     };
     let header = if n_columns == 1 { "1 field" } else { &format!("{n_columns} fields") };
     let fault = record.fault_in_all(format!("{header}, as in the header"));
     Err(fault.found(n).help(help).into())
 }
 
-/// What can be told of a cell without knowing its column.
+/// What a cell is by its text alone, whatever its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell {
     Missing,

@@ -17,12 +17,12 @@ pub(crate) struct Records<'p, R> {
     lines: Lines<'p, R>,
     /// Fields beyond this many are counted but not kept, so that a line of nothing but
     /// separators takes no more memory than the header allows.
-    pub(crate) most_fields: usize,
+    pub(crate) max_fields: usize,
     record: Record<'p>,
 }
 
 impl<'p, R: Read> Records<'p, R> {
-    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, most_fields: usize) -> Records<'p, R> {
+    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, max_fields: usize) -> Records<'p, R> {
         let record = Record {
             path: lines.path(),
             encoding: lines.encoding(),
@@ -35,7 +35,7 @@ impl<'p, R: Read> Records<'p, R> {
             field_start: 0,
             scanned: 0,
         };
-        Records { lines, most_fields, record }
+        Records { lines, max_fields, record }
     }
 
     /// The next record, until there is none.
@@ -44,9 +44,10 @@ impl<'p, R: Read> Records<'p, R> {
         record.clear();
         loop {
             let Some(line) = self.lines.next()? else {
-                return match record.raw.is_empty() {
-                    true => Ok(None),
-                    false => Err(record.unclosed("").found("the end of the file").into()),
+                return if record.raw.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(record.unclosed("").found("the end of the file").into())
                 };
             };
             if record.raw.is_empty() {
@@ -56,7 +57,7 @@ impl<'p, R: Read> Records<'p, R> {
                 record.line = line.number;
             }
             record.raw.extend_from_slice(line.bytes);
-            if record.scan(self.most_fields)? {
+            if record.scan(self.max_fields)? {
                 return Ok(Some(record));
             }
             record.raw.extend_from_slice(self.lines.end());
@@ -107,17 +108,18 @@ impl Record<'_> {
     }
 
     /// Cuts fields up to the end of `raw`. Whether that is the end of the record.
-    fn scan(&mut self, most_fields: usize) -> Result<bool> {
+    fn scan(&mut self, max_fields: usize) -> Result<bool> {
         loop {
             let start = self.field_start;
             let is_quoted = self.raw.get(start) == Some(&b'"');
-            let end = match is_quoted {
-                true => match self.closing_quote() {
+            let end = if is_quoted {
+                match self.closing_quote() {
                     None => return Ok(false),
                     Some(close) => close + 1,
-                },
-                false => memchr::memchr(self.separator, &self.raw[start..])
-                    .map_or(self.raw.len(), |length| start + length),
+                }
+            } else {
+                memchr::memchr(self.separator, &self.raw[start..])
+                    .map_or(self.raw.len(), |length| start + length)
             };
             if self.raw.get(end).is_some_and(|&byte| byte != self.separator) {
                 return Err(self
@@ -125,11 +127,8 @@ impl Record<'_> {
                     .help("a quote inside a quoted value is doubled: \"\"")
                     .into());
             }
-            if self.n_fields < most_fields {
-                let value = match is_quoted {
-                    true => self.unescape(start + 1..end - 1),
-                    false => Value::Bare,
-                };
+            if self.n_fields < max_fields {
+                let value = if is_quoted { self.unescape(start + 1..end - 1) } else { Value::Bare };
                 self.fields.push(Field { at: start..end, value });
             }
             self.n_fields += 1;

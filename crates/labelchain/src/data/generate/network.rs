@@ -140,14 +140,14 @@ impl Node {
         Node { base, parents: earlier, pull }
     }
 
-    /// Base and parents' mean opinion, mixed in the ratio (1 - dependence) : dependence.
+    /// (1 - dependence) · base + dependence · the mean of the probabilities that the parents argue
+    /// for.
     fn probability(&self, row: usize, labels: &LabelMatrix, dependence: f64) -> f64 {
         if self.parents.is_empty() {
             return self.base;
         }
-        let opinion = |&parent: &LabelId| match labels.get(row, parent) {
-            true => self.pull,
-            false => self.base * (1.0 - self.pull),
+        let opinion = |&parent: &LabelId| {
+            if labels.get(row, parent) { self.pull } else { self.base * (1.0 - self.pull) }
         };
         let mean = self.parents.iter().map(opinion).sum::<f64>() / self.parents.len() as f64;
         (1.0 - dependence) * self.base + dependence * mean

@@ -166,9 +166,10 @@ impl Shapes {
         if !(min_radius > 0.0 && min_radius <= self.max_radius) {
             return setting("min-radius", min_radius, "above 0 and at most max-radius");
         }
-        match (0.0..=1.0).contains(&self.noise) {
-            true => Ok(min_radius),
-            false => setting("noise", self.noise, "from 0 to 1"),
+        if (0.0..=1.0).contains(&self.noise) {
+            Ok(min_radius)
+        } else {
+            setting("noise", self.noise, "from 0 to 1")
         }
     }
 
@@ -216,7 +217,7 @@ impl Shape {
     fn distance(self, centre: &[f64], point: &[f64]) -> f64 {
         let offsets = centre.iter().zip(point).map(|(c, x)| x - c);
         match self {
-            Shape::Cube => offsets.fold(0.0, |most, offset| offset.abs().max(most)),
+            Shape::Cube => offsets.fold(0.0, |max, offset| offset.abs().max(max)),
             Shape::Ball => offsets.map(|offset| offset * offset).sum::<f64>().sqrt(),
         }
     }

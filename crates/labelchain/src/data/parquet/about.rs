@@ -16,7 +16,7 @@ pub(super) const KEY: &str = "labelchain";
 const VERSION: u64 = 1;
 
 /// What the metadata says. Tools that rewrite a file keep its metadata, so that it may speak of
-/// columns, values and rows that are gone: nothing here is to be believed.
+/// columns, values and rows that are gone: everything here is compared with the file before use.
 #[derive(Debug, Default)]
 pub(super) struct About {
     /// In label order.

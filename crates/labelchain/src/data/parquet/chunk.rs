@@ -166,10 +166,7 @@ impl Batch<'_> {
         let (n_read, ..) = reader
             .read_records(self.n, Some(definitions), Some(repetitions), &mut values)
             .map_err(|error| translated(self.path, error))?;
-        match n_read == self.n {
-            true => Ok(values),
-            false => Err(self.short()),
-        }
+        if n_read == self.n { Ok(values) } else { Err(self.short()) }
     }
 
     fn short(&self) -> Error {
@@ -187,9 +184,10 @@ impl Batch<'_> {
         for at in 0..self.n {
             let is_there =
                 self.present == 0 || self.definitions.get(at).is_some_and(|&d| d == self.present);
-            match is_there {
-                true => give(at, Some(values.next().ok_or_else(|| self.short())?))?,
-                false => give(at, None)?,
+            if is_there {
+                give(at, Some(values.next().ok_or_else(|| self.short())?))?
+            } else {
+                give(at, None)?
             }
         }
         Ok(())
@@ -269,8 +267,7 @@ pub(super) fn half(bits: u16) -> f64 {
     }
 }
 
-/// Nanoseconds of the day in two words, then the day by Julius Scaliger's count, as milliseconds
-/// since 1970.
+/// Nanoseconds of the day in two words, then the Julian day number, as milliseconds since 1970.
 pub(super) fn moment(words: &[u32]) -> f64 {
     const DAY_OF_1970: i64 = 2_440_588;
     let &[low, high, day] = words else { return f64::NAN };

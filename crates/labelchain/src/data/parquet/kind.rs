@@ -53,9 +53,10 @@ pub(super) fn columns(schema: &SchemaDescriptor) -> Vec<Column> {
             while leaves.next_if(|&at| schema.get_column_root_idx(at) == position).is_some() {
                 n_leaves += 1;
             }
-            let kind = match n_leaves == 1 && is_text_list(field, schema, leaf) {
-                true => Kind::Texts,
-                false => kind(field),
+            let kind = if n_leaves == 1 && is_text_list(field, schema, leaf) {
+                Kind::Texts
+            } else {
+                kind(field)
             };
             Column { name: field.name().into(), kind, leaf, is_optional: field.is_optional() }
         })
@@ -105,12 +106,12 @@ fn primitive(field: &Type) -> Kind {
     let info = field.get_basic_info();
     let (old, new) = (info.converted_type(), info.logical_type_ref());
     let other = || {
-        let said = match new {
+        let type_name = match new {
             Some(New::_Unknown { .. }) | None if old == Old::NONE => "bytes".into(),
             Some(New::_Unknown { .. }) | None => old.to_string(),
             Some(new) => format!("{new:?}").to_uppercase(),
         };
-        Kind::Other(format!("{physical} ({said})"))
+        Kind::Other(format!("{physical} ({type_name})"))
     };
     let milliseconds = |unit: &TimeUnit| match unit {
         TimeUnit::MILLIS => Number::Plain,

@@ -55,8 +55,8 @@ fn label_columns(
     options: &ReadOptions,
 ) -> Result<LabelColumns> {
     let columns = Columns { path, names, relation: None };
-    let said = columns.labels(&options.labels);
-    let (Err(Error::NoLabels { .. }), Some(about)) = (&said, about) else { return said };
+    let chosen = columns.labels(&options.labels);
+    let (Err(Error::NoLabels { .. }), Some(about)) = (&chosen, about) else { return chosen };
     let by_name: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let mut seen = HashSet::new();
@@ -89,10 +89,7 @@ struct Memory<'a> {
 impl Memory<'_> {
     fn charge(&mut self, bytes: u64, what: impl Fn() -> String) -> Result<()> {
         self.used = self.used.saturating_add(bytes);
-        match self.used <= self.limit {
-            true => Ok(()),
-            false => Err(self.too_large(what())),
-        }
+        if self.used <= self.limit { Ok(()) } else { Err(self.too_large(what())) }
     }
 
     fn too_large(&self, what: String) -> Error {
@@ -128,7 +125,7 @@ impl Source<'_> {
         if n_rows == 0 {
             return Ok(());
         }
-        // What is counted fastest.
+        // The smallest column is counted fastest.
         let size = |column: &&Column| -> i128 {
             let sizes = groups.iter().filter_map(|group| group.columns().get(column.leaf));
             sizes.map(|chunk| i128::from(chunk.compressed_size())).sum()
@@ -193,7 +190,8 @@ impl Source<'_> {
         self.scan(column, |row, cell| {
             each(row, cell, &mut |text| {
                 if !texts.contains(text) {
-                    // Kept twice, as a name and as a key, each with its own header.
+                    // A text is stored twice, as a name and as a key, each with a header of 32
+                    // bytes.
                     n_bytes += 2 * text.len() as u64 + 64;
                     if used.saturating_add(n_bytes) > limit {
                         return Err(too_large());
@@ -325,19 +323,18 @@ fn tag_names(source: &mut Source, column: &Column, separator: &str) -> Result<Ve
         }
         _ => {
             let expected = format!("text or a list of texts in tag column {:?}", column.name);
-            return Err(fault(path, expected, said(&column.kind))
+            return Err(fault(path, expected, kind_name(&column.kind))
                 .help(Remedy::default().setting("labels").text(" takes columns of 0 and 1"))
                 .into());
         }
     }
     let tags = source
         .distinct(column, |row, cell, give| each_tag(path, column, row, &cell, separator, give))?;
-    match tags.is_empty() {
-        true => {
-            let reason = format!("column {:?} holds no tags", column.name);
-            Err(Error::NoLabels { path: path.into(), reason })
-        }
-        false => Ok(tags),
+    if tags.is_empty() {
+        let reason = format!("column {:?} holds no tags", column.name);
+        Err(Error::NoLabels { path: path.into(), reason })
+    } else {
+        Ok(tags)
     }
 }
 
@@ -369,7 +366,7 @@ fn text<'t>(path: &Path, column: &Column, row: usize, bytes: &'t [u8]) -> Result
     })
 }
 
-fn said(kind: &Kind) -> &str {
+fn kind_name(kind: &Kind) -> &str {
     match kind {
         Kind::Flag => "booleans",
         Kind::Number(_) => "numbers",
@@ -387,7 +384,7 @@ fn useless(path: &Path, column: &Column) -> Error {
             .text(format!(" reads it as labels; otherwise {LEAVE_OUT}")),
         _ => LEAVE_OUT.into(),
     };
-    fault(path, format!("numbers, booleans or text in column {name:?}"), said(kind))
+    fault(path, format!("numbers, booleans or text in column {name:?}"), kind_name(kind))
         .help(help)
         .into()
 }
@@ -416,18 +413,18 @@ impl<'a> Source<'a> {
         let row_bytes = input_bytes + 8 * n_labels.div_ceil(64) as u64 + 1;
         let what = || format!("{n_rows} rows of {} columns", columns.len());
         self.memory.charge((n_rows as u64).saturating_mul(row_bytes), what)?;
-        let inputs = match about.is_sparse {
-            true => Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] },
-            false => {
-                // Without a limit the system has the last word, which must not be an abort.
-                let mut cells = Vec::new();
-                let n_cells = n_rows.checked_mul(n_features);
-                n_cells
-                    .and_then(|n| cells.try_reserve_exact(n).ok())
-                    .ok_or_else(|| self.memory.too_large(what()))?;
-                cells.resize(n_rows * n_features, 0.0);
-                Inputs::Dense { n_features, cells }
-            }
+        let inputs = if about.is_sparse {
+            Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] }
+        } else {
+            // Without a limit the system may refuse the memory; that must be an error, not an
+            // abort.
+            let mut cells = Vec::new();
+            let n_cells = n_rows.checked_mul(n_features);
+            n_cells
+                .and_then(|n| cells.try_reserve_exact(n).ok())
+                .ok_or_else(|| self.memory.too_large(what()))?;
+            cells.resize(n_rows * n_features, 0.0);
+            Inputs::Dense { n_features, cells }
         };
         let mut rows = Rows {
             path: self.path,
@@ -624,7 +621,7 @@ impl Rows<'_> {
         }
         let mut features = match self.inputs {
             Inputs::Dense { n_features, cells } => {
-                Matrix::Dense(Dense::from_cells(self.labels.n_rows(), n_features, cells))
+                Matrix::Dense(Dense::from_cells(self.labels.n_rows(), n_features, cells)?)
             }
             Inputs::Sparse { done, .. } => Matrix::Sparse(done),
         };

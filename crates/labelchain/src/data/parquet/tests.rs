@@ -33,10 +33,10 @@ fn round_trip(data: &Dataset) -> Dataset {
 
 /// What the reader says, with its help, and without the place of the file.
 fn refusal(bytes: &[u8], options: &ReadOptions) -> String {
-    said(read_bytes(bytes, options).unwrap_err())
+    message(read_bytes(bytes, options).unwrap_err())
 }
 
-fn said(error: Error) -> String {
+fn message(error: Error) -> String {
     let text = error.to_string();
     let text = text.split_once("parquet: ").map(|(_, what)| what.to_string()).unwrap_or(text);
     match error.remedy() {
@@ -275,24 +275,25 @@ fn labels_are_read_from_booleans_numbers_and_words() {
 
 #[test]
 fn what_is_no_label_is_refused_with_row_and_remedy() {
-    let said = |options: &ReadOptions| said(foreign("foreign-flat.parquet", options).unwrap_err());
+    let message =
+        |options: &ReadOptions| message(foreign("foreign-flat.parquet", options).unwrap_err());
     assert_eq!(
-        said(&named(&["rating"])),
+        message(&named(&["rating"])),
         "expected 0 or 1 for label \"rating\", found 5 in row 2 \
          (`binarize = >0`, or another comparison, makes numbers relevant or irrelevant)"
     );
-    assert!(said(&named(&["brand"])).contains("for label \"brand\", found \"Zeta\" in row 0"));
+    assert!(message(&named(&["brand"])).contains("for label \"brand\", found \"Zeta\" in row 0"));
     assert_eq!(
-        said(&named(&["returned"])),
+        message(&named(&["returned"])),
         "expected 0 or 1 for label \"returned\", found null, a missing value, in row 2 \
          (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0)"
     );
     assert!(
-        said(&tags("tag_text")).starts_with("expected tags in column \"tag_text\", found null")
+        message(&tags("tag_text")).starts_with("expected tags in column \"tag_text\", found null")
     );
-    assert!(said(&tags("tag_txt")).contains("Did you mean \"tag_text\"?"));
-    assert!(said(&tags("rating")).starts_with("expected text or a list of texts in tag column"));
-    assert!(said(&ReadOptions::default()).starts_with("no labels found: no foreign-flat.xml"));
+    assert!(message(&tags("tag_txt")).contains("Did you mean \"tag_text\"?"));
+    assert!(message(&tags("rating")).starts_with("expected text or a list of texts in tag column"));
+    assert!(message(&ReadOptions::default()).starts_with("no labels found: no foreign-flat.xml"));
 }
 
 #[test]
@@ -311,7 +312,7 @@ fn missing_labels_are_irrelevant_or_drop_their_rows_as_chosen() {
 fn columns_of_no_use_are_named_with_their_type_and_the_remedy() {
     let error = foreign("foreign.parquet", &named(&["in_stock"])).unwrap_err();
     assert_eq!(
-        said(error),
+        message(error),
         "expected numbers, booleans or text in column \"tags\", found a list of texts \
          (`tags = tags` reads it as labels; otherwise leave the column out when writing the file, \
          or flatten it)"
@@ -354,7 +355,7 @@ fn with_metadata(schema: &str, about: Option<&str>) -> Vec<u8> {
 
 #[test]
 fn metadata_is_not_believed() {
-    let said = |about: &str| {
+    let message = |about: &str| {
         let schema = "message m { required binary v (UTF8); required boolean y; }";
         refusal(&with_metadata(schema, Some(about)), &ReadOptions::default())
     };
@@ -365,7 +366,7 @@ fn metadata_is_not_believed() {
         for (key, value) in change.as_object().unwrap() {
             about[key] = value.clone();
         }
-        said(&about.to_string())
+        message(&about.to_string())
     };
     for (change, found) in [
         (r#"{"version":2}"#, "expected labelchain metadata of version 1, found version 2 (a newer"),
@@ -383,8 +384,8 @@ fn metadata_is_not_believed() {
     ] {
         assert!(ours(change).contains(found), "{change}: {}", ours(change));
     }
-    assert!(said("{").starts_with("expected JSON in its labelchain metadata"));
-    assert!(said("[]").contains("expected version 1"));
+    assert!(message("{").starts_with("expected JSON in its labelchain metadata"));
+    assert!(message("[]").contains("expected version 1"));
 }
 
 #[test]
@@ -573,11 +574,9 @@ fn any_data() -> impl Strategy<Value = Dataset> {
         let weights = prop::collection::vec(weight, n_rows);
         (names, cells, relevant, weights).prop_map(move |(names, cells, relevant, weights)| {
             let mut seen = std::collections::HashSet::new();
-            let mut names =
-                names.into_iter().enumerate().map(|(at, name)| match seen.insert(name.clone()) {
-                    true => name,
-                    false => format!("{name} {at} again"),
-                });
+            let mut names = names.into_iter().enumerate().map(|(at, name)| {
+                if seen.insert(name.clone()) { name } else { format!("{name} {at} again") }
+            });
             let attributes: Vec<Attribute> = kinds
                 .iter()
                 .zip(&mut names)

@@ -30,17 +30,17 @@ use super::{
 };
 use crate::error::{ContentError, Error, Remedy, Result};
 
-/// One stray index must not make a table of as many columns: beyond this the user has to say that
-/// it is meant.
-const MOST_INFERRED: usize = 1 << 20;
+/// One wrong index must not make a table of as many columns: beyond this the user has to give the
+/// number of features.
+const MAX_INFERRED: usize = 1 << 20;
 
 /// Columns are kept in 32 bits, and a one-based table has one more until the end.
-const MOST_FEATURES: usize = 1 << 31;
+const MAX_FEATURES: usize = 1 << 31;
 
 /// Reads multi-label SVMLight text.
 pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Result<Reading> {
     let (names, mut notes) = names(path, &options.labels)?;
-    if let Some(n) = options.n_features.filter(|&n| n > MOST_FEATURES) {
+    if let Some(n) = options.n_features.filter(|&n| n > MAX_FEATURES) {
         let accepted = "at most 2147483648";
         return Err(Error::Setting { name: "features", value: n.to_string(), accepted });
     }
@@ -83,7 +83,7 @@ fn names(path: &Path, choice: &LabelChoice) -> Result<(Option<Vec<String>>, Vec<
             xml if xml.is_file() => listed(&xml),
             _ => Ok((None, vec![])),
         },
-        // Ids are places among these, whether or not a row has any.
+        // Ids are positions in this list, also of labels that no row has.
         LabelChoice::Named(names) | LabelChoice::Present(names) => {
             let refuse = |value, accepted| Err(Error::Setting { name: "labels", value, accepted });
             let mut seen = HashSet::new();
@@ -130,7 +130,7 @@ impl Rows {
         Rows {
             names,
             n_features,
-            features: Sparse::new(n_features.unwrap_or(MOST_INFERRED) + 1),
+            features: Sparse::new(n_features.unwrap_or(MAX_INFERRED) + 1),
             is_zero_based: false,
             largest: None,
             ids: vec![],
@@ -151,12 +151,13 @@ impl Rows {
         self.entries.clear();
         let mut has_query = false;
         while let Some(word) = words.next() {
-            match words.bytes[word.clone()].starts_with(b"qid:") {
-                true => has_query = true,
-                false => self.read_entry(line, word)?,
+            if words.bytes[word.clone()].starts_with(b"qid:") {
+                has_query = true
+            } else {
+                self.read_entry(line, word)?
             }
             // More entries than columns: some index is repeated, however long the line still is.
-            if self.entries.len() > self.n_features.unwrap_or(MOST_INFERRED) + 1 {
+            if self.entries.len() > self.n_features.unwrap_or(MAX_INFERRED) + 1 {
                 self.sort(line)?;
             }
         }
@@ -224,7 +225,7 @@ impl Rows {
         let number = digits.iter().fold(0usize, |sum, digit| {
             sum.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
         });
-        if number > self.n_features.unwrap_or(MOST_INFERRED) {
+        if number > self.n_features.unwrap_or(MAX_INFERRED) {
             return Err(line.fault(index, self.largest_index()).help(self.remedy(number)).into());
         }
         let at = index.start;
@@ -242,12 +243,12 @@ impl Rows {
         Ok(())
     }
 
-    /// What an index must be, said of one that is too large.
+    /// What was expected, for the message about an index that is too large.
     fn largest_index(&self) -> String {
-        let most = self.n_features.unwrap_or(MOST_INFERRED);
-        match (self.is_zero_based, most.checked_sub(1)) {
-            (true, Some(most)) => format!("a feature index up to {most}, counted from 0"),
-            _ => format!("a feature index up to {most}"),
+        let max = self.n_features.unwrap_or(MAX_INFERRED);
+        match (self.is_zero_based, max.checked_sub(1)) {
+            (true, Some(max)) => format!("a feature index up to {max}, counted from 0"),
+            _ => format!("a feature index up to {max}"),
         }
     }
 
@@ -283,7 +284,7 @@ impl Rows {
         let n_features = self.n_features.unwrap_or(n_inferred as usize);
         // Only now is it certain that the index equal to the limit was counted from zero.
         if let Some(largest) = &self.largest
-            && n_inferred as usize > self.n_features.unwrap_or(MOST_INFERRED)
+            && n_inferred as usize > self.n_features.unwrap_or(MAX_INFERRED)
         {
             return Err(Error::Content(Box::new(ContentError {
                 path: path.into(),
@@ -407,10 +408,7 @@ pub(crate) fn write_rows(data: &Dataset, are_first: bool, out: &mut dyn Write) -
             line.push(b' ');
             number::push((column + 1) as f64, &mut line);
             line.push(b':');
-            match value.is_nan() {
-                true => line.extend(b"nan"),
-                false => number::push(value, &mut line),
-            }
+            if value.is_nan() { line.extend(b"nan") } else { number::push(value, &mut line) }
         }
         match last {
             Some(last) if !says_width => write!(line, " {}:0", last + 1)?,
