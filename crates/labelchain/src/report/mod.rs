@@ -226,7 +226,7 @@ fn beside_printed(
     let figures = figure::differences(&beside, results.methods());
     Ok(Section {
         id: "printed".into(),
-        title: "PrintedComparison printed results".into(),
+        title: "Beside printed results".into(),
         text: beside.remarks(comparison, printed),
         figures: figures.into_iter().collect(),
         sheets: vec![beside.summary(results.methods()), beside.sheet(results.methods())],
