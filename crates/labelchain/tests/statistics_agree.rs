@@ -16,7 +16,7 @@ use labelchain::stats::distribution::{
     chi_squared_tail, f_tail, normal_tail, range_quantile, range_tail,
 };
 use labelchain::stats::{
-    Comparison, Recipe, SignedRanks, Zeros, bayesian_signed_ranks, critical_difference, friedman,
+    Comparison, SignedRanks, TestPlan, Zeros, bayesian_signed_ranks, critical_difference, friedman,
     holm, ranks,
 };
 use serde_json::Value;
@@ -325,7 +325,7 @@ fn the_papers_decisions_follow_from_its_rounded_losses() {
         return;
     };
     let results = Results::read(&path).unwrap();
-    let compared = compare(&results, &[], Recipe::default()).unwrap();
+    let compared = compare(&results, &[], TestPlan::default()).unwrap();
 
     let mut furthest = 0.0f64;
     for row in statistics.iter().filter(|row| row["statistic"] == "mean_rank") {
@@ -365,7 +365,7 @@ fn the_papers_decisions_follow_from_its_rounded_losses() {
             measured.loss += (rng.unit() - 0.5) / 1000.0;
             drawn.push(measured).unwrap();
         }
-        for (pair, p) in adjusted(&compare(&drawn, &[], Recipe::default()).unwrap()) {
+        for (pair, p) in adjusted(&compare(&drawn, &[], TestPlan::default()).unwrap()) {
             let range = range.entry(pair).or_insert((p, p));
             *range = (range.0.min(p), range.1.max(p));
         }

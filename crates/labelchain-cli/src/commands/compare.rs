@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use labelchain::data::{save, stem};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::Results;
-use labelchain::report::{Format, Printed, Report, compare, title};
+use labelchain::report::{PrintedResults, Report, ReportFormat, compare, title};
 use labelchain::seed::Seed;
-use labelchain::stats::{Comparison, Gaps, Measured, Pair, Recipe, Zeros, by_rank};
+use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
 use crate::args::not_over;
@@ -106,7 +106,7 @@ impl ComparisonArgs {
         let comparison = compare(results, &self.higher_is_better, self.recipe())?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
-            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
+            let printed = self.compare_paper.as_deref().map(PrintedResults::read).transpose()?;
             let title = format!(
                 "{name}: {} methods on {}",
                 comparison.methods.len(),
@@ -118,8 +118,8 @@ impl ComparisonArgs {
         print(&if self.json { json(&comparison) } else { text(&comparison) })
     }
 
-    fn recipe(&self) -> Recipe {
-        Recipe {
+    fn recipe(&self) -> TestPlan {
+        TestPlan {
             alpha: self.alpha,
             gaps: match self.gaps {
                 None => Gaps::Refuse,
@@ -140,7 +140,7 @@ impl ComparisonArgs {
 
 /// Writes one format, or a directory of all.
 fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
-    let unknown = out.extension().filter(|_| Format::of(out).is_none());
+    let unknown = out.extension().filter(|_| ReportFormat::of(out).is_none());
     if let Some(ending) = unknown {
         return Err(Error::CannotWrite {
             path: out.into(),
@@ -148,15 +148,15 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
             remedy: "name it .html, .md, .tex or .csv; a name without an ending makes a directory of all",
         });
     }
-    if let Some(format) = Format::of(out) {
+    if let Some(format) = ReportFormat::of(out) {
         let text = report.text(format, false);
         return save(out, |file| file.write_all(text.as_bytes()));
     }
     let mut files = vec![
-        ("report.html".into(), report.text(Format::Html, true).into_bytes()),
-        ("report.md".into(), report.text(Format::Markdown, true).into_bytes()),
-        ("report.tex".into(), report.text(Format::Latex, true).into_bytes()),
-        ("statistics.csv".into(), report.text(Format::Csv, true).into_bytes()),
+        ("report.html".into(), report.text(ReportFormat::Html, true).into_bytes()),
+        ("report.md".into(), report.text(ReportFormat::Markdown, true).into_bytes()),
+        ("report.tex".into(), report.text(ReportFormat::Latex, true).into_bytes()),
+        ("statistics.csv".into(), report.text(ReportFormat::Csv, true).into_bytes()),
     ];
     let mut measured = Vec::new();
     results.write(&mut measured).map_err(|source| Error::Io { path: out.into(), source })?;
@@ -193,7 +193,7 @@ fn json(comparison: &Comparison) -> String {
             })),
         })
     };
-    let criterion = |of: &Measured| {
+    let criterion = |of: &CriterionComparison| {
         let ranks = methods.iter().zip(&of.mean_ranks);
         let mean_ranks: Map<String, Value> =
             ranks.map(|(method, &rank)| (method.clone(), rank.into())).collect();
@@ -226,7 +226,7 @@ fn json(comparison: &Comparison) -> String {
 fn text(comparison: &Comparison) -> String {
     let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     let alpha = comparison.recipe.alpha;
-    let is_higher = |of: &&Measured| of.table.higher_is_better;
+    let is_higher = |of: &&CriterionComparison| of.table.higher_is_better;
     let higher: Vec<&str> = comparison
         .criteria
         .iter()
@@ -296,7 +296,7 @@ fn overview(comparison: &Comparison) -> String {
 }
 
 /// One criterion: a line for each method by mean rank, and bars beside those that belong together.
-fn diagram(comparison: &Comparison, of: &Measured) -> String {
+fn diagram(comparison: &Comparison, of: &CriterionComparison) -> String {
     const SCALE: usize = 37;
     let Comparison { recipe, methods, .. } = comparison;
     let is_shown = of.friedman_p_holm <= recipe.alpha;
@@ -340,7 +340,7 @@ fn diagram(comparison: &Comparison, of: &Measured) -> String {
 }
 
 /// Who is better than whom, by Wilcoxon's test.
-fn told_apart(comparison: &Comparison, of: &Measured) -> String {
+fn told_apart(comparison: &Comparison, of: &CriterionComparison) -> String {
     const MOST_NAMES: usize = 8;
     let mut page = String::new();
     for &method in &by_rank(&of.mean_ranks) {
@@ -364,7 +364,7 @@ fn told_apart(comparison: &Comparison, of: &Measured) -> String {
 }
 
 /// What the Bayesian test says of each pair, if it was asked.
-fn believed(comparison: &Comparison, of: &Measured) -> String {
+fn believed(comparison: &Comparison, of: &CriterionComparison) -> String {
     const MOST_PAIRS: usize = 28;
     let mut page = String::new();
     for pair in of.pairs.iter().take(MOST_PAIRS) {
