@@ -8,7 +8,7 @@ mod search;
 mod tuning;
 
 pub use base::{Base, BaseModel};
-pub use genetic::{GeneticSearch, Individual, Losses, Subset};
+pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use members::Strategy;
 pub use sampling::{Candidate, Sampling};
 pub use search::Genetic;
