@@ -181,12 +181,13 @@ fn signed(n: u32, w: u32) -> Vec<f64> {
     let mut left = w;
     let mut signed: Vec<f64> = (1..=n)
         .rev()
-        .map(|rank| match left >= rank {
-            true => {
+        .map(|rank| {
+            if left >= rank {
                 left -= rank;
                 -f64::from(rank)
+            } else {
+                f64::from(rank)
             }
-            false => f64::from(rank),
         })
         .collect();
     assert_eq!(left, 0);
@@ -203,8 +204,8 @@ fn printed(file: &str) -> Option<Vec<HashMap<String, String>>> {
 }
 
 fn paper(file: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let path = data.join("../paper").join(file);
     if !path.exists() {
         eprintln!("skipped: no {file} at hand");
@@ -263,7 +264,8 @@ fn all_138_testable_wilcoxon_values_of_the_paper_are_reproduced() {
 fn resolutions(printed: &[f64]) -> Vec<Vec<i32>> {
     let k = printed.len();
     let mut found = HashSet::new();
-    // Any assignment of levels to methods is a weak order; those that keep the printed order count.
+    // Any assignment of levels to methods is a weak order. Those that agree with the printed order
+    // are counted.
     for levels in 0..k.pow(k as u32) {
         let level: Vec<usize> = (0..k).map(|at| levels / k.pow(at as u32) % k).collect();
         let keeps = |a: usize, b: usize| printed[a] >= printed[b] || level[a] < level[b];
