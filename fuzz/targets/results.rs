@@ -3,11 +3,11 @@
 
 use labelchain::experiment::Results;
 use labelchain::report::compare;
-use labelchain::stats::{Gaps, Recipe};
+use labelchain::stats::{Gaps, TestPlan};
 
 libfuzzer_sys::fuzz_target!(|text: &[u8]| {
     if let Ok(results) = Results::parse("fuzz.csv".as_ref(), text) {
-        let recipe = Recipe { gaps: Gaps::WorstRank, ..Recipe::default() };
-        let _ = compare(&results, &[], recipe);
+        let plan = TestPlan { gaps: Gaps::WorstRank, ..TestPlan::default() };
+        let _ = compare(&results, &[], plan);
     }
 });

@@ -1,25 +1,26 @@
-//! Pictures made of text.
+//! Diagrams made of text: bars, scales and brackets.
 
-/// A share as a bar, in eighths of a character.
+/// A bar for a share, to an eighth of a character.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share * width as f64 * 8.0).round() as usize;
-    // However rare, a label that occurs leaves a mark.
+    // A share greater than 0 is visible, however small it is.
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// A name that fits: cut, with a sign that it was.
+/// A name of at most `width` characters; a longer one ends with an ellipsis.
 pub(crate) fn cut(name: &str, width: usize) -> String {
-    match name.chars().count() > width {
-        true => name.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-        false => name.into(),
+    if name.chars().count() > width {
+        name.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    } else {
+        name.into()
     }
 }
 
-/// The width of a column of names.
-pub(crate) fn width(names: &[String], least: usize, most: usize) -> usize {
-    names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(least, most)
+/// The width of a column of names: that of the longest, but within the bounds.
+pub(crate) fn width(names: &[String], min: usize, max: usize) -> usize {
+    names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(min, max)
 }
 
 /// A line with a mark at a share of its length.
@@ -33,12 +34,12 @@ pub(crate) fn scale(share: f64, width: usize) -> String {
     }
 }
 
-/// Bars beside lines, one for each group of neighbours: what stands beside each line. `order` says
-/// which member of a group stands in which line.
+/// Draws a vertical bar next to the lines of each group, and returns the text to append to each line.
+/// `order` holds the member shown in each line; the members of a group are in consecutive lines.
 pub(crate) fn brackets(groups: &[Vec<usize>], order: &[usize]) -> Vec<String> {
     let place = |member: &usize| order.iter().position(|at| at == member);
     let mut lines = vec![Vec::new(); order.len()];
-    // Up to which line each column is taken.
+    // For each column of bars, the last line of its last bar.
     let mut columns: Vec<usize> = Vec::new();
     for group in groups {
         let (Some(first), Some(last)) =

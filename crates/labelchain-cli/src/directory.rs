@@ -1,4 +1,4 @@
-//! A new directory of files, written whole or not at all.
+//! Writes a new directory of files, either completely or not at all.
 
 use std::fs;
 use std::io;
@@ -7,20 +7,20 @@ use std::path::Path;
 use labelchain::data;
 use labelchain::error::{Error, Result};
 
-/// Refuses a directory that has files: older ones would mix with new ones.
+/// Refuses a directory that contains files, because older files would mix with new ones.
 pub(crate) fn refuse_used(out: &Path) -> Result<()> {
-    match out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        true => Err(Error::CannotWrite {
+    if out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::CannotWrite {
             path: out.into(),
             what: "is a directory with files in it, and older ones would mix with these".into(),
             remedy: "name a new directory, or empty this one".into(),
-        }),
-        false => Ok(()),
+        });
     }
+    Ok(())
 }
 
-/// Writes all files or none: into a temporary directory that takes the name at the end. A name may
-/// have a directory before it.
+/// Writes all files or none: they are written to a temporary directory, which is renamed at the end.
+/// The name of a file may include a subdirectory.
 pub(crate) fn save(out: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     refuse_used(out)?;
     let refused = |source: io::Error| Error::Io { path: out.into(), source: source.kind().into() };
@@ -42,7 +42,7 @@ pub(crate) fn save(out: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     }
     #[cfg(unix)]
     {
-        // The directory the user asked for, not a secret.
+        // Temporary directories are private to the user; the result has the usual permissions.
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).map_err(refused)?;
     }

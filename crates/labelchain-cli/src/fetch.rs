@@ -1,4 +1,5 @@
-//! Data sets from OpenML: checked, tried again, resumed, and kept in a cache directory.
+//! Downloads data sets from OpenML into a cache directory. Checksums are verified, failed attempts
+//! are repeated, and interrupted downloads are resumed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
@@ -17,38 +18,40 @@ use ureq::{Agent, Body};
 
 use crate::commands::convert_line;
 
-/// More than any of the sets has.
-const MOST_BYTES: u64 = 4 << 30;
+/// The greatest size of a download; all of the paper's sets are smaller.
+const MAX_BYTES: u64 = 4 << 30;
 
-/// Where to fetch from, where to keep it, and how patiently.
+/// The server, the cache directory, and how often and how long to try.
 pub(crate) struct Fetch<'a> {
     pub(crate) server: &'a str,
     pub(crate) cache: &'a Path,
     pub(crate) tries: u32,
-    /// Without an answer, or another piece of it.
+    /// How long to wait for an answer, or for another piece of it.
     pub(crate) timeout: Duration,
-    /// Before the second try; twice as long before each later one.
+    /// How long to wait before the second attempt; the time doubles before each later one.
     pub(crate) wait: Duration,
 }
 
-/// What was fetched.
+/// A data set in the cache.
 pub(crate) struct Fetched {
     pub(crate) file: PathBuf,
-    /// Whether it was there already.
+    /// Whether it was there already, so that nothing was downloaded.
     pub(crate) was_cached: bool,
 }
 
-/// What OpenML says of a data set.
-struct About {
+/// OpenML's description of a data set.
+struct Metadata {
     url: String,
     md5: String,
     labels: Vec<String>,
 }
 
-/// What went wrong, and whether another try may help.
-enum Trouble {
-    Passing(Error),
-    Lasting(Error),
+/// An error, by whether another attempt may succeed.
+enum FetchError {
+    /// Another attempt may succeed, for example after a timeout.
+    Transient(Error),
+    /// Another attempt would fail for the same reason.
+    Permanent(Error),
 }
 
 impl Fetch<'_> {
@@ -59,9 +62,9 @@ impl Fetch<'_> {
         };
         fs::create_dir_all(self.cache).map_err(|error| refused(self.cache, error))?;
         let place = |ending: &str| self.cache.join(format!("{}.{ending}", set.stem));
-        let (data, about) = (place("arff"), place("json"));
-        if let Ok(text) = fs::read_to_string(&about)
-            && let Ok(known) = About::of(&text, name, &about)
+        let (data, metadata) = (place("arff"), place("json"));
+        if let Ok(text) = fs::read_to_string(&metadata)
+            && let Ok(known) = Metadata::of(&text, name, &metadata)
             && checksum(&data).is_ok_and(|found| found == known.md5)
         {
             return Ok(Fetched { file: data, was_cached: true });
@@ -75,37 +78,41 @@ impl Fetch<'_> {
             .build()
             .into();
         let url = format!("{}/api/v1/json/data/{id}", self.server.trim_end_matches('/'));
-        let text = self.patiently(|| description(&agent, &url)).map_err(|error| match error {
-            Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => Error::Io {
-                path,
-                source: io::Error::other(format!("not found; {file:?} is also at {page}")),
-            },
-            other => other,
-        })?;
-        let known = About::of(&text, name, Path::new(&url))?;
-        self.patiently(|| download(&agent, &known, &place("arff.part")))?;
-        // The list first: without it the data would be there, and unreadable.
+        let text =
+            self.with_retries(|| description(&agent, &url)).map_err(|error| match error {
+                Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                    Error::Io {
+                        path,
+                        source: io::Error::other(format!("not found; {file:?} is also at {page}")),
+                    }
+                }
+                other => other,
+            })?;
+        let known = Metadata::of(&text, name, Path::new(&url))?;
+        self.with_retries(|| download(&agent, &known, &place("arff.part")))?;
+        // The label list is saved before the data, because data without its list could not be read.
         let list = LabelList::text(&known.labels, &[]);
         save(&place("xml"), |out| out.write_all(list.as_bytes()))?;
-        save(&about, |out| out.write_all(text.as_bytes()))?;
+        save(&metadata, |out| out.write_all(text.as_bytes()))?;
         fs::rename(place("arff.part"), &data).map_err(|error| refused(&data, error))?;
         Ok(Fetched { file: data, was_cached: false })
     }
 
-    fn patiently<T>(&self, mut task: impl FnMut() -> Result<T, Trouble>) -> Result<T> {
+    /// Repeats a task after transient errors, and waits longer each time.
+    fn with_retries<T>(&self, mut task: impl FnMut() -> Result<T, FetchError>) -> Result<T> {
         let mut wait = self.wait;
         for _ in 1..self.tries {
             match task() {
                 Ok(done) => return Ok(done),
-                Err(Trouble::Lasting(error)) => return Err(error),
-                Err(Trouble::Passing(_)) => {
+                Err(FetchError::Permanent(error)) => return Err(error),
+                Err(FetchError::Transient(_)) => {
                     thread::sleep(wait);
                     wait *= 2;
                 }
             }
         }
-        task().map_err(|trouble| match trouble {
-            Trouble::Passing(error) | Trouble::Lasting(error) => error,
+        task().map_err(|failed| match failed {
+            FetchError::Transient(error) | FetchError::Permanent(error) => error,
         })
     }
 }
@@ -129,7 +136,7 @@ fn refused(path: &Path, source: io::Error) -> Error {
     Error::Io { path: path.into(), source }
 }
 
-/// What stands in an answer is not what was to be expected.
+/// The error for an answer of the server with unexpected content.
 fn wrong(path: &Path, expected: &str, found: String, help: &'static str) -> Error {
     Error::Content(Box::new(ContentError {
         path: path.into(),
@@ -142,16 +149,17 @@ fn wrong(path: &Path, expected: &str, found: String, help: &'static str) -> Erro
     }))
 }
 
-/// Asks for an address; the answer is whatever the server says, except that it cannot be had.
-fn ask(agent: &Agent, url: &str, from: u64) -> Result<Response<Body>, Trouble> {
+/// Requests an address, from byte `from` on. An answer with an error status is an error, except for
+/// "range not satisfiable": this means that the whole file has arrived before.
+fn ask(agent: &Agent, url: &str, from: u64) -> Result<Response<Body>, FetchError> {
     let mut request = agent.get(url);
     if from > 0 {
         request = request.header("Range", format!("bytes={from}-"));
     }
     let response = request.call().map_err(|error| {
-        let lasts = matches!(error, ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects);
+        let is_permanent = matches!(error, ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects);
         let error = refused(Path::new(url), io::Error::other(error.to_string()));
-        if lasts { Trouble::Lasting(error) } else { Trouble::Passing(error) }
+        if is_permanent { FetchError::Permanent(error) } else { FetchError::Transient(error) }
     })?;
     let status = response.status();
     if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
@@ -162,34 +170,34 @@ fn ask(agent: &Agent, url: &str, from: u64) -> Result<Response<Body>, Trouble> {
         _ => io::ErrorKind::Other,
     };
     let error = refused(Path::new(url), io::Error::new(kind, format!("the server says {status}")));
-    let passes = status.is_server_error()
+    let is_transient = status.is_server_error()
         || status == StatusCode::TOO_MANY_REQUESTS
         || status == StatusCode::REQUEST_TIMEOUT;
-    Err(if passes { Trouble::Passing(error) } else { Trouble::Lasting(error) })
+    Err(if is_transient { FetchError::Transient(error) } else { FetchError::Permanent(error) })
 }
 
-fn description(agent: &Agent, url: &str) -> Result<String, Trouble> {
+fn description(agent: &Agent, url: &str) -> Result<String, FetchError> {
     let mut response = ask(agent, url, 0)?;
     response.body_mut().with_config().limit(16 << 20).read_to_string().map_err(|error| {
-        Trouble::Passing(refused(Path::new(url), io::Error::other(error.to_string())))
+        FetchError::Transient(refused(Path::new(url), io::Error::other(error.to_string())))
     })
 }
 
-/// Downloads what is not yet there, and leaves it there only if the checksum is right or more may
-/// come.
-fn download(agent: &Agent, known: &About, part: &Path) -> Result<(), Trouble> {
-    let lasting = |error| Trouble::Lasting(refused(part, error));
+/// Downloads the part of a file that is still missing. If the connection breaks, what has arrived
+/// stays for the next attempt; if the complete file has the wrong checksum, it is deleted.
+fn download(agent: &Agent, known: &Metadata, part: &Path) -> Result<(), FetchError> {
+    let permanent = |error| FetchError::Permanent(refused(part, error));
     let url = Path::new(&known.url);
     let have = fs::metadata(part).map_or(0, |file| file.len());
     let mut response = ask(agent, &known.url, have)?;
     if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-        // All of it is there already, or more than all of it.
+        // The file is at least as long as the server's: it is complete, or wrong.
         if checksum(part).is_ok_and(|found| found == known.md5) {
             return Ok(());
         }
-        fs::remove_file(part).map_err(lasting)?;
+        fs::remove_file(part).map_err(permanent)?;
         let error = io::Error::other("what was there does not continue");
-        return Err(Trouble::Passing(refused(url, error)));
+        return Err(FetchError::Transient(refused(url, error)));
     }
     let continues = response.status() == StatusCode::PARTIAL_CONTENT && starts_at(&response, have);
     let mut file = OpenOptions::new()
@@ -198,25 +206,25 @@ fn download(agent: &Agent, known: &About, part: &Path) -> Result<(), Trouble> {
         .append(continues)
         .truncate(!continues)
         .open(part)
-        .map_err(lasting)?;
-    let mut body = response.body_mut().with_config().limit(MOST_BYTES).reader();
+        .map_err(permanent)?;
+    let mut body = response.body_mut().with_config().limit(MAX_BYTES).reader();
     let mut piece = vec![0; 64 << 10];
     loop {
-        let n = body
-            .read(&mut piece)
-            .map_err(|error| Trouble::Passing(refused(url, io::Error::other(error.to_string()))))?;
+        let n = body.read(&mut piece).map_err(|error| {
+            FetchError::Transient(refused(url, io::Error::other(error.to_string())))
+        })?;
         if n == 0 {
             break;
         }
-        file.write_all(&piece[..n]).map_err(lasting)?;
+        file.write_all(&piece[..n]).map_err(permanent)?;
     }
-    file.sync_all().map_err(lasting)?;
-    let found = checksum(part).map_err(lasting)?;
+    file.sync_all().map_err(permanent)?;
+    let found = checksum(part).map_err(permanent)?;
     if found == known.md5 {
         return Ok(());
     }
-    fs::remove_file(part).map_err(lasting)?;
-    Err(Trouble::Passing(wrong(
+    fs::remove_file(part).map_err(permanent)?;
+    Err(FetchError::Transient(wrong(
         url,
         &format!("a file with the MD5 checksum {}", known.md5),
         format!("one with {found}"),
@@ -224,13 +232,14 @@ fn download(agent: &Agent, known: &About, part: &Path) -> Result<(), Trouble> {
     )))
 }
 
-/// Whether a partial answer begins where we stopped: `Content-Range: bytes 100-199/200`.
+/// Whether a partial answer continues at byte `have`, as in `Content-Range: bytes 100-199/200`.
 fn starts_at(response: &Response<Body>, have: u64) -> bool {
     let range = response.headers().get("content-range").and_then(|range| range.to_str().ok());
     let start = range.and_then(|range| range.strip_prefix("bytes ")?.split('-').next());
     start.and_then(|start| start.trim().parse().ok()) == Some(have)
 }
 
+/// The MD5 checksum of a file.
 fn checksum(path: &Path) -> io::Result<String> {
     let mut hasher = Md5::new();
     let mut file = File::open(path)?;
@@ -244,8 +253,8 @@ fn checksum(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-impl About {
-    fn of(text: &str, name: &str, path: &Path) -> Result<About> {
+impl Metadata {
+    fn of(text: &str, name: &str, path: &Path) -> Result<Metadata> {
         const HELP: &str = "the server may have changed; please report it";
         let value: Value = serde_json::from_str(text)
             .map_err(|error| wrong(path, "a description in JSON", error.to_string(), HELP))?;
@@ -260,7 +269,7 @@ impl About {
             return Err(wrong(path, &format!("the data set {name:?}"), found, HELP));
         }
         let labels = field("default_target_attribute")?.split(',');
-        Ok(About {
+        Ok(Metadata {
             url: field("url")?.into(),
             md5: field("md5_checksum")?.to_ascii_lowercase(),
             labels: labels.map(|label| label.trim().trim_matches('"').into()).collect(),

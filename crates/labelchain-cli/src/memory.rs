@@ -1,10 +1,10 @@
-//! How much memory there is, and how people write amounts of it.
+//! The memory of this machine, and amounts of memory in arguments.
 
 use std::fs;
 
-/// Three quarters of what this machine, or the container we run in, has.
+/// Three quarters of the memory of this machine, or of the container in which the program runs.
 pub(crate) fn three_quarters() -> u64 {
-    // Where the system does not say, what the smallest machine in use has.
+    // If the system does not report its memory, a small machine is assumed.
     const UNKNOWN: u64 = 4 << 30;
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

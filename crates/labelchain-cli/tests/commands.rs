@@ -390,10 +390,10 @@ fn labels_that_become_inputs_are_told() {
 #[test]
 fn a_name_that_leads_nowhere_is_answered_with_the_nearest_one() {
     let place = Place::new().with("sets/yeast.arff.gz", "");
-    let told = |path: &str| place.run(&["describe", path]).2;
-    assert!(told("sets/yeast.arff").ends_with("\n  help: did you mean sets/yeast.arff.gz?\n"));
-    assert!(told("data/yeast.arff").ends_with("\n  help: there is no directory data\n"));
-    assert!(!told("sets/emotions.arff").contains("help"));
+    let message = |path: &str| place.run(&["describe", path]).2;
+    assert!(message("sets/yeast.arff").ends_with("\n  help: did you mean sets/yeast.arff.gz?\n"));
+    assert!(message("data/yeast.arff").ends_with("\n  help: there is no directory data\n"));
+    assert!(!message("sets/emotions.arff").contains("help"));
     let (_, _, error) =
         place.with("x.csv", "tag_a,tag_b\n1,0\n").run(&["describe", "x.csv", "--labels", "tags_*"]);
     assert_eq!(

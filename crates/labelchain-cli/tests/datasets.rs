@@ -87,23 +87,23 @@ const MD5: &str = "df4ba9e2378a0fc7e97365ddab7aeb40";
 /// How the server answers one request for the data.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
-    /// All of it, or what is asked for of it.
+    /// The whole file, or the range that is requested.
     Well,
-    /// The first bytes, though all were promised.
+    /// The first bytes only, although the header announces all.
     CutOff(usize),
-    /// All of it, whatever part is asked for.
+    /// The whole file, even if a range is requested.
     Whole,
-    /// All of it, with fewer bytes promised.
+    /// The whole file, although the header announces fewer bytes.
     TooShort,
     /// Other bytes.
     Damaged,
     Status(&'static str),
-    /// Nothing, for longer than anybody waits.
+    /// No answer within the time limit.
     Late,
 }
 
-/// A server on this machine that gives one scripted answer a request, and ends with its script or
-/// when it is dropped.
+/// A server on this machine that gives one scripted answer to each request. It ends after its last
+/// answer or when it is dropped.
 struct Server {
     address: String,
     requests: Receiver<String>,
@@ -114,13 +114,13 @@ impl Server {
     fn new(description: String, answers: &'static [Answer]) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let (told, requests) = channel();
+        let (sender, requests) = channel();
         let description = description.replace("SERVER", &address);
-        let thread = thread::spawn(move || serve(&listener, &description, answers, &told));
+        let thread = thread::spawn(move || serve(&listener, &description, answers, &sender));
         Server { address, requests, thread: Some(thread) }
     }
 
-    /// The ranges that the data was asked for with.
+    /// The ranges that were requested of the data.
     fn ranges(&self) -> Vec<String> {
         let range = |request: String| {
             let line = request.lines().find(|line| line.to_lowercase().starts_with("range:"));
@@ -139,9 +139,9 @@ impl Drop for Server {
     }
 }
 
-fn serve(listener: &TcpListener, description: &str, answers: &[Answer], told: &Sender<String>) {
+fn serve(listener: &TcpListener, description: &str, answers: &[Answer], sender: &Sender<String>) {
     let mut answers = answers.iter();
-    // Bounded, whatever the program does.
+    // At most 50 requests, so that the test ends even if the program asks for ever.
     for connection in listener.incoming().take(50) {
         let Ok(mut connection) = connection else { return };
         connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -154,21 +154,21 @@ fn serve(listener: &TcpListener, description: &str, answers: &[Answer], told: &S
             }
         }
         let request = String::from_utf8(request).unwrap();
-        let _ = told.send(request.clone());
-        let reply = match request.starts_with("GET /data/") {
-            false if request.starts_with("GET /api/v1/json/data/40589 ") => {
-                whole("200 OK", description.as_bytes(), description.len())
-            }
-            false => whole("404 Not Found", b"", 0),
-            true => match answers.next() {
+        let _ = sender.send(request.clone());
+        let reply = if request.starts_with("GET /data/") {
+            match answers.next() {
                 Some(Answer::Late) => {
-                    // Another thread holds the line until nobody waits any more.
+                    // Another thread keeps the connection open until the program has given up.
                     thread::spawn(move || (thread::sleep(Duration::from_secs(6)), connection));
                     continue;
                 }
                 Some(&answer) => data(answer, &request),
                 None => return,
-            },
+            }
+        } else if request.starts_with("GET /api/v1/json/data/40589 ") {
+            whole("200 OK", description.as_bytes(), description.len())
+        } else {
+            whole("404 Not Found", b"", 0)
         };
         // The program may have given up already.
         let _ = connection.write_all(&reply);
@@ -226,7 +226,7 @@ fn description() -> String {
 /// Status, standard output, standard error.
 fn fetch(place: &Place, server: &Server, name: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_labelchain"));
-    // Nothing but this machine is asked, whatever the surroundings say.
+    // No proxy of the environment is used: all requests go to this machine.
     for variable in
         ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     {
@@ -264,7 +264,7 @@ fn cached(place: &Place) -> Vec<String> {
     names
 }
 
-/// Fetches with these answers, which must do in the end, and returns the ranges asked for.
+/// Fetches with these answers, which must succeed in the end, and returns the requested ranges.
 fn fetched(answers: &'static [Answer]) -> Vec<String> {
     let (place, server) = (Place::new(), Server::new(description(), answers));
     let (status, out, error) = fetch(&place, &server, "Emotions");
@@ -322,11 +322,11 @@ fn what_stays_wrong_is_refused_and_not_kept() {
     assert!(error.starts_with(&format!(
         "error: SERVER/data/emotions.arff: expected a file with the MD5 checksum {MD5}, found one with "
     )), "{error}");
-    // Not there is not there, however often one asks.
+    // A set that the server does not have is not requested again.
     let (status, error, files, n_asked) = refused(&[Answer::Status("404 Not Found")]);
     assert_eq!((status, files, n_asked), (3, vec![], 1), "{error}");
     assert_eq!(error, "error: SERVER/data/emotions.arff: the server says 404 Not Found\n");
-    // What arrived of a download that never ends well waits for the next run.
+    // What has arrived of an interrupted download is kept for the next run.
     let (status, error, files, _) = refused(&[Answer::CutOff(30), Answer::Late, Answer::Late]);
     assert_eq!((status, files), (3, vec!["emotions.arff.part".to_string()]), "{error}");
 }
@@ -337,7 +337,7 @@ fn a_later_run_takes_up_what_an_earlier_one_left() {
     let server = Server::new(description(), &[Answer::Well]);
     assert_eq!(fetch(&place, &server, "emotions").0, 0);
     assert_eq!(server.ranges(), ["bytes=60-"]);
-    // Remains that do not belong to it are found out by the checksum.
+    // A partial file with other content is detected by the checksum.
     let place = Place::new().with("cache/emotions.arff.part", "x".repeat(EMOTIONS.len() + 9));
     let server = Server::new(description(), &[Answer::Well, Answer::Well]);
     assert_eq!(fetch(&place, &server, "emotions").0, 0);

@@ -1,4 +1,4 @@
-//! A model as a file: trained, read back, asked, explained; and what happens when files do not fit.
+//! Model files: training, reading, predicting, explaining; and errors when files do not match.
 #![allow(clippy::unwrap_used)]
 
 mod place;
@@ -27,7 +27,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Refused with this status and these words, and nothing written.
+    /// Checks that the program fails with this status and these words, and writes nothing.
     fn refused(&self, arguments: &[&str], status: i32, words: &[&str]) {
         let before = self.files();
         let (found, out, error) = self.run(arguments);
@@ -47,7 +47,7 @@ impl Place {
 const COLUMNS: [&str; 9] =
     ["tempo", "loud", "key", "beats", "constant", "calm", "sad", "wild", "rare"];
 
-/// Numbers that look random and are the same everywhere.
+/// Pseudo-random numbers that are the same on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -563,9 +563,13 @@ fn the_smallest_data_is_data() {
             "c",
         ]);
         let answers = place.ok(&["predict", "c", "constant.csv", "--proba"]);
-        // Two rows are all that a candidate of a search is fitted on here, and one may go astray.
-        let said = if method.starts_with("ga-") { "1,0," } else { "1,0,1,0" };
-        assert!(answers.lines().skip(1).all(|line| line.starts_with(said)), "{method}: {answers}");
+        // A candidate of the genetic search is fitted on only two rows here, and may be wrong about the
+        // others.
+        let expected = if method.starts_with("ga-") { "1,0," } else { "1,0,1,0" };
+        assert!(
+            answers.lines().skip(1).all(|line| line.starts_with(expected)),
+            "{method}: {answers}"
+        );
     }
 }
 
@@ -639,8 +643,8 @@ fn a_plain_chain_takes_the_order_given() {
     );
 }
 
-/// Every local F1, order, support, decision and vote again, by a program that shares nothing with
-/// ours but the definition of the method.
+/// Computes every local F1, order, support, decision and vote again, by a program that shares nothing
+/// with ours but the definition of the method.
 #[test]
 fn predictions_can_be_rederived() {
     if Plain::new("python3").arg("--version").output().is_err() {
@@ -657,8 +661,8 @@ fn predictions_can_be_rederived() {
         let names = ["train.csv", "new.csv", "model.json", "why.jsonl"];
         let mut python = Plain::new("python3");
         let output = python.arg(&script).args(names).current_dir(place.0.path()).output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8(said).unwrap())
+        let output_text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(output_text).unwrap())
     };
     let explain = |ending: &str, method: &str, likelihood: &str, select: &str| {
         let (train, new) = (format!("train.{ending}"), format!("new.{ending}"));
@@ -709,19 +713,19 @@ fn predictions_can_be_rederived() {
         ("arff", "dynamic-nb", "kernel", "none"),
     ] {
         explain(ending, method, likelihood, select);
-        let (same, said) = derive();
-        assert!(same, "{ending} {method} {likelihood} {select}: {said}");
-        assert!(said.starts_with("equal: 40 rows, 5 members, 4 labels"), "{said}");
-        assert!(!said.contains(" 0 undersampled"), "{said}");
+        let (same, output_text) = derive();
+        assert!(same, "{ending} {method} {likelihood} {select}: {output_text}");
+        assert!(output_text.starts_with("equal: 40 rows, 5 members, 4 labels"), "{output_text}");
+        assert!(!output_text.contains(" 0 undersampled"), "{output_text}");
     }
-    // The check must see a small change, or it proves nothing.
+    // The check must detect a small change; otherwise it would prove nothing.
     let mut why = place.lines("why.jsonl");
     let support = &mut why[7]["members"][2]["support"][1];
     *support = json!(support.as_f64().unwrap() * (1.0 + 1e-7) + 1e-7);
     let text: String = why.iter().map(|line| format!("{line}\n")).collect();
     fs::write(place.path("why.jsonl"), text).unwrap();
-    let (same, said) = derive();
-    assert!(!same && said.contains("row 7, member 2, support of label 1"), "{said}");
+    let (same, output_text) = derive();
+    assert!(!same && output_text.contains("row 7, member 2, support of label 1"), "{output_text}");
 }
 
 /// The same rows as sparse ARFF: zeros, and the first value of a nominal column, are left out.

@@ -143,7 +143,7 @@ fn the_page_is_one_file_and_names_no_address() {
     place.ok(&["compare", "r.csv", "-o", "page.html"]);
     assert_eq!(place.files(), ["page.html", "r.csv"]);
     let page = fs::read_to_string(place.path("page.html")).unwrap();
-    // The name of SVG's namespace is an address that nobody visits.
+    // The name of SVG's namespace is an address, but no browser loads it.
     let rest = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     assert!(!rest.contains("http:") && !rest.contains("https:") && !rest.contains("url("));
 }

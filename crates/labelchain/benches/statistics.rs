@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use labelchain::seed::Seed;
-use labelchain::stats::{Comparison, Recipe, Table};
+use labelchain::stats::{Comparison, LossTable, TestPlan};
 
 fn main() {
     let arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
@@ -17,9 +17,9 @@ fn main() {
     let names = |what: &str, n: usize| (0..n).map(|at| format!("{what}{at}")).collect::<Vec<_>>();
     let mut rng = Seed::new(1).rng();
     let mut row = || (0..n_methods).map(|_| Some(rng.unit())).collect::<Vec<_>>();
-    let tables: Vec<Table> = names("criterion", n_criteria)
+    let tables: Vec<LossTable> = names("criterion", n_criteria)
         .into_iter()
-        .map(|criterion| Table {
+        .map(|criterion| LossTable {
             criterion,
             losses: (0..n_sets).map(|_| row()).collect(),
             higher_is_better: false,
@@ -27,7 +27,7 @@ fn main() {
         .collect();
     let (sets, methods) = (names("set", n_sets), names("method", n_methods));
     let (clock, cpu) = (Instant::now(), cpu_seconds());
-    let compared = Comparison::of(&sets, &methods, tables, Recipe::default()).unwrap();
+    let compared = Comparison::of(&sets, &methods, tables, TestPlan::default()).unwrap();
     println!(
         "{{\"pairs\":{},\"seconds\":{:.3},\"cpu_seconds\":{:.3}}}",
         compared.criteria.iter().map(|of| of.pairs.len()).sum::<usize>(),

@@ -11,7 +11,7 @@ use labelchain::error::Result;
 use labelchain::experiment::{Measurement, Method, Results, Settings, evaluate};
 use labelchain::report::{compare, title};
 use labelchain::seed::Seed;
-use labelchain::stats::Recipe;
+use labelchain::stats::TestPlan;
 
 fn main() -> Result<()> {
     let methods: [Method; 2] = ["dynamic-nb".parse()?, "br-nb".parse()?];
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         }
     }
 
-    let comparison = compare(&results, &[], Recipe::default())?;
+    let comparison = compare(&results, &[], TestPlan::default())?;
     println!("{}: wins, ties and losses of {}", comparison.sets_in_words(), methods[0]);
     println!("against {}, and Wilcoxon's signed-rank test\n", methods[1]);
     for of in &comparison.criteria {

@@ -1,4 +1,4 @@
-//! What does a piece of work cost? Seconds on the wall, and seconds of processors.
+//! Measures how long a computation takes: wall-clock time and processor time.
 
 use std::ops::{Add, AddAssign};
 use std::time::{Duration, Instant};
@@ -8,9 +8,9 @@ use cpu_time::ThreadTime;
 /// Time spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Seconds on the wall.
+    /// Wall-clock seconds.
     pub seconds: f64,
-    /// Seconds of processors, summed over the threads at work.
+    /// Processor seconds, summed over the threads.
     pub cpu_seconds: f64,
 }
 
@@ -31,7 +31,7 @@ impl AddAssign for Cost {
     }
 }
 
-/// A stopwatch.
+/// Measures the cost of everything from its start on.
 pub(crate) struct Clock {
     start: Instant,
     cpu: Duration,
@@ -50,8 +50,9 @@ impl Clock {
     }
 }
 
-/// What the threads that we may use have spent so far: those of the pool we stand in, so that work
-/// in another pool of the same process is not counted, and our own if we stand outside.
+/// The processor time that the threads of the current thread pool have used so far. Work in another
+/// pool of the same process is not counted. If the calling thread belongs to no pool, its own time is
+/// added, and the pool is the global one.
 fn cpu() -> Duration {
     let own = || ThreadTime::now().as_duration();
     let ours = if rayon::current_thread_index().is_none() { own() } else { Duration::ZERO };

@@ -1,9 +1,9 @@
-//! One seed, named children, portable random numbers.
+//! Random numbers that are the same on every machine, from one seed with named child seeds.
 //!
-//! A child seed is named by what it is for, never by when it is drawn, so the same seed gives the
-//! same bytes for any number of threads and whichever folds are run. Only the raw ChaCha stream
-//! comes from a dependency; ranges, shuffles and normals are ours, because results must not move
-//! when a dependency does.
+//! A child seed is derived from its purpose and an index, not from the order in which seeds are
+//! drawn. So the same seed gives the same bytes for any number of threads and whichever folds are
+//! run. Only the raw ChaCha stream comes from a dependency; ranges, shuffles and normals are computed
+//! here, because results must not change when a dependency does.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -21,12 +21,12 @@ use rand_core::{Rng as _, SeedableRng as _};
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// The root of all streams of one run.
+    /// The root seed of a run.
     pub fn new(seed: u64) -> Seed {
         Seed(blake3::derive_key("labelchain 1 root seed", &seed.to_le_bytes()))
     }
 
-    /// The stream for the `index`-th thing called `role`.
+    /// The child seed for the `index`-th use of the kind `role`, such as `("fold", 3)`.
     pub fn child(&self, role: &str, index: usize) -> Seed {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(&(index as u64).to_le_bytes());
@@ -34,20 +34,22 @@ impl Seed {
         Seed(*hasher.finalize().as_bytes())
     }
 
-    /// Starts the stream.
+    /// A generator at the start of this seed's stream.
     pub fn rng(&self) -> Rng {
         Rng(ChaCha8Rng::from_seed(self.0))
     }
 }
 
-/// A stream of random numbers.
+/// A random number generator.
 #[derive(Clone, Debug)]
 pub struct Rng(ChaCha8Rng);
 
 impl Rng {
     /// Uniform in `0..n`, without bias; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
-        // Lemire's multiplication, rejecting the few low products that would favour small numbers.
+        // Lemire's method: of the 128-bit product of n and 64 random bits, the upper half is the
+        // result. Some results have one product more than others; rejecting products whose lower
+        // half is below 2⁶⁴ mod n makes all equally likely.
         let n = n as u64;
         let threshold = n.wrapping_neg().checked_rem(n).unwrap_or(0);
         loop {
@@ -74,7 +76,7 @@ impl Rng {
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Fisher-Yates: every permutation equally likely.
+    /// Shuffles by the method of Fisher and Yates: every permutation is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -86,7 +88,7 @@ impl Rng {
 mod tests {
     use super::*;
 
-    /// Known answers: if a dependency changes the stream, saved results would no longer reproduce.
+    /// If a dependency changed the stream, saved results could no longer be reproduced.
     #[test]
     fn the_stream_is_pinned() {
         let mut rng = Seed::new(1).child("member", 7).rng();

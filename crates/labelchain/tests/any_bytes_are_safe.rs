@@ -8,8 +8,8 @@ use std::path::Path;
 use labelchain::data::label_list::LabelList;
 use labelchain::data::{Description, LabelChoice, MissingLabels, ReadOptions, parse};
 use labelchain::experiment::Results;
-use labelchain::report::{Format, Report, compare};
-use labelchain::stats::{Gaps, Recipe};
+use labelchain::report::{Report, ReportFormat, compare};
+use labelchain::stats::{Gaps, TestPlan};
 
 fn read(target: &str, text: &[u8]) {
     let tags = LabelChoice::Tags { column: "t".into(), separator: ";".into() };
@@ -41,10 +41,12 @@ fn read(target: &str, text: &[u8]) {
 /// Whatever can be read as results can be reported.
 fn report(text: &[u8]) {
     let Ok(results) = Results::parse("fuzz.csv".as_ref(), text) else { return };
-    let recipe = Recipe { gaps: Gaps::WorstRank, ..Recipe::default() };
-    let Ok(comparison) = compare(&results, &[], recipe) else { return };
+    let plan = TestPlan { gaps: Gaps::WorstRank, ..TestPlan::default() };
+    let Ok(comparison) = compare(&results, &[], plan) else { return };
     let report = Report::of("fuzz", &results, &comparison, None, Vec::new()).unwrap();
-    for format in [Format::Html, Format::Markdown, Format::Latex, Format::Csv] {
+    for format in
+        [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Latex, ReportFormat::Csv]
+    {
         assert!(!report.text(format, true).is_empty());
     }
 }

@@ -36,8 +36,8 @@ fn estimates(file: &str) -> BTreeMap<String, Estimates> {
 
 /// One of the paper's sets, if it is at hand.
 fn papers(set: &str) -> Option<Dataset> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let path = directory.join(format!("{set}.arff.gz"));
     if !path.exists() {
         eprintln!("skipped: no {set}");
@@ -94,9 +94,9 @@ impl Column {
     /// More than five deviations of a kernel from every cell of one of the classes.
     fn is_apart(&self, value: f64) -> bool {
         self.classes.iter().any(|cells| {
-            let least = cells.iter().copied().fold(f64::INFINITY, f64::min);
-            let greatest = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let width = (greatest - least) / (cells.len() as f64).sqrt();
+            let min = cells.iter().copied().fold(f64::INFINITY, f64::min);
+            let max = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let width = (max - min) / (cells.len() as f64).sqrt();
             let deviation = width.max(self.precision / 6.0);
             let rounded = |x: f64| (x / self.precision).round_ties_even() * self.precision;
             cells.iter().all(|cell| (rounded(*cell) - rounded(value)).abs() > 5.0 * deviation)

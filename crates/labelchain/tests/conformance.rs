@@ -1,4 +1,4 @@
-//! Every strategy and every base keeps the contract, whichever they are.
+//! Every strategy and every base satisfies the contract of the traits.
 #![allow(clippy::unwrap_used)]
 
 use labelchain::base::{
@@ -93,8 +93,8 @@ fn orders_are_permutations_and_validation_rows_never_leak() {
             let independent = matches!(method.strategy, StrategyName::Br | StrategyName::GaBr);
             assert_eq!(trace.order.is_none(), independent, "{method}");
             trace.order.map(|order| Order::new(order, N_LABELS).unwrap());
-            let said = trace.support.iter().map(|&support| support > 0.0);
-            assert!(said.eq(trace.decisions), "{method}");
+            let positive = trace.support.iter().map(|&support| support > 0.0);
+            assert!(positive.eq(trace.decisions), "{method}");
         }
     }
 }
@@ -129,7 +129,7 @@ fn one_row_at_a_time_and_many_say_the_same() {
     }
 }
 
-/// A fitted model of each base, rows to be labelled, and the answers of whoever asks.
+/// Fits a model on the first 100 rows, and returns what `ask` computes from it and the other rows.
 fn answers<A>(
     data: &Dataset,
     base: &Base,

@@ -87,8 +87,8 @@ const SHORT: [(&str, u64, usize); 1] = [("birds", 5, 33)];
 /// sets whose inputs are nominal or counts.
 #[test]
 fn auto_and_weka_decide_alike_on_the_papers_sets() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     for set in SETS {
         let path = directory.join(format!("{set}.arff.gz"));
         if !path.exists() {
@@ -99,8 +99,8 @@ fn auto_and_weka_decide_alike_on_the_papers_sets() {
         for seed in 1..=if data.n_rows() > 2500 { 1 } else { 5 } {
             let (n, differing) = compare(&data, seed);
             let short = SHORT.iter().find(|short| (short.0, short.1) == (set, seed));
-            let most = short.map_or(n / 200, |short| short.2);
-            assert!(differing <= most, "{set}, seed {seed}: {differing} of {n} decisions differ");
+            let max = short.map_or(n / 200, |short| short.2);
+            assert!(differing <= max, "{set}, seed {seed}: {differing} of {n} decisions differ");
         }
     }
 }

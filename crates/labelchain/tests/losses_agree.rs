@@ -107,7 +107,8 @@ fn scikit_learn_reads_one_label_as_the_classes_that_occur() {
     assert_eq!(n_compared, 2 * 3 * 6);
 }
 
-/// One label as a class of its own and "irrelevant" as another, classes nobody names left out.
+/// One label as a class of its own and "irrelevant" as another; classes that neither truth nor
+/// prediction contains are left out.
 fn as_classes(truth: &LabelMatrix, answer: &LabelMatrix) -> (LabelMatrix, LabelMatrix) {
     let label = truth.ids().next().unwrap();
     let occurs = |class| {

@@ -76,8 +76,8 @@ fn nominal_inputs_missing_cells_and_ties_are_treated_alike() {
 
 #[test]
 fn estimates_and_decisions_agree_on_emotions_and_yeast() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     for set in ["emotions", "yeast"] {
         let path = directory.join(format!("{set}.arff.gz"));
         if !path.exists() {

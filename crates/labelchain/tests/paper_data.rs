@@ -11,8 +11,8 @@ use labelchain::data::{Dataset, Description, LabelId, ReadOptions, Reading, read
 use labelchain::prepare::Recipe;
 
 fn directory() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     if !directory.is_dir() {
         eprintln!("skipped: no data sets at hand");
         return None;

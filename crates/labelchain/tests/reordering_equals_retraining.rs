@@ -288,8 +288,8 @@ fn neighbours_of_sparse_flags() {
 }
 
 fn yeast() -> Option<Dataset> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let path = directory.join("yeast.arff.gz");
     if !path.exists() {
         eprintln!("skipped: no yeast at hand");

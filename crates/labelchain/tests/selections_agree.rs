@@ -80,8 +80,8 @@ fn nominal_inputs_and_missing_cells_are_treated_alike() {
 /// Every label of every set: there is no difference to explain.
 #[test]
 fn the_same_features_are_selected_from_the_papers_sets() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     for (set, labels) in selections().iter().filter(|(set, _)| set != "mixed") {
         let path = directory.join(format!("{set}.arff.gz"));
         if !path.exists() {

@@ -16,7 +16,7 @@ use labelchain::stats::distribution::{
     chi_squared_tail, f_tail, normal_tail, range_quantile, range_tail,
 };
 use labelchain::stats::{
-    Comparison, Recipe, SignedRanks, Zeros, bayesian_signed_ranks, critical_difference, friedman,
+    Comparison, SignedRanks, TestPlan, Zeros, bayesian_signed_ranks, critical_difference, friedman,
     holm, ranks,
 };
 use serde_json::Value;
@@ -181,12 +181,13 @@ fn signed(n: u32, w: u32) -> Vec<f64> {
     let mut left = w;
     let mut signed: Vec<f64> = (1..=n)
         .rev()
-        .map(|rank| match left >= rank {
-            true => {
+        .map(|rank| {
+            if left >= rank {
                 left -= rank;
                 -f64::from(rank)
+            } else {
+                f64::from(rank)
             }
-            false => f64::from(rank),
         })
         .collect();
     assert_eq!(left, 0);
@@ -203,8 +204,8 @@ fn printed(file: &str) -> Option<Vec<HashMap<String, String>>> {
 }
 
 fn paper(file: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let path = data.join("../paper").join(file);
     if !path.exists() {
         eprintln!("skipped: no {file} at hand");
@@ -263,7 +264,8 @@ fn all_138_testable_wilcoxon_values_of_the_paper_are_reproduced() {
 fn resolutions(printed: &[f64]) -> Vec<Vec<i32>> {
     let k = printed.len();
     let mut found = HashSet::new();
-    // Any assignment of levels to methods is a weak order; those that keep the printed order count.
+    // Any assignment of levels to methods is a weak order. Those that agree with the printed order
+    // are counted.
     for levels in 0..k.pow(k as u32) {
         let level: Vec<usize> = (0..k).map(|at| levels / k.pow(at as u32) % k).collect();
         let keeps = |a: usize, b: usize| printed[a] >= printed[b] || level[a] < level[b];
@@ -325,7 +327,7 @@ fn the_papers_decisions_follow_from_its_rounded_losses() {
         return;
     };
     let results = Results::read(&path).unwrap();
-    let compared = compare(&results, &[], Recipe::default()).unwrap();
+    let compared = compare(&results, &[], TestPlan::default()).unwrap();
 
     let mut furthest = 0.0f64;
     for row in statistics.iter().filter(|row| row["statistic"] == "mean_rank") {
@@ -365,7 +367,7 @@ fn the_papers_decisions_follow_from_its_rounded_losses() {
             measured.loss += (rng.unit() - 0.5) / 1000.0;
             drawn.push(measured).unwrap();
         }
-        for (pair, p) in adjusted(&compare(&drawn, &[], Recipe::default()).unwrap()) {
+        for (pair, p) in adjusted(&compare(&drawn, &[], TestPlan::default()).unwrap()) {
             let range = range.entry(pair).or_insert((p, p));
             *range = (range.0.min(p), range.1.max(p));
         }

@@ -32,8 +32,8 @@ fn lines(file: &str, set: &str) -> Vec<[String; 5]> {
 
 /// The first two thirds of the rows, and the others; standardized, unless made here.
 fn cut(set: &str) -> Option<(Dataset, Dataset)> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let is_made = set == "made";
     let path = if is_made { golden("made.arff") } else { directory.join(format!("{set}.arff.gz")) };
     if !path.exists() {
@@ -68,14 +68,14 @@ fn compare_decisions(set: &str) {
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
     let lines = lines("decisions.csv", set);
     assert_eq!(lines.len(), 66 + 2);
-    for [_, kernel, cost, gamma, said] in lines {
+    for [_, kernel, cost, gamma, golden] in lines {
         let machine = svm(&kernel, &cost, &gamma).fit(&space, &rows, LabelId(0), &[]).unwrap();
         assert!(machine.converged());
-        for (at, said) in said.split(' ').enumerate() {
+        for (at, golden) in golden.split(' ').enumerate() {
             let row = at * rest.n_rows() / 8;
             let ours = machine.decide(|other| distances[row * rows.len() + other]);
-            let difference = (ours - said.parse::<f64>().unwrap()).abs();
-            assert!(difference < TOLERANCE, "{set}, C {cost}, gamma {gamma}: {ours}, not {said}");
+            let difference = (ours - golden.parse::<f64>().unwrap()).abs();
+            assert!(difference < TOLERANCE, "{set}, C {cost}, gamma {gamma}: {ours}, not {golden}");
         }
     }
 }
@@ -100,13 +100,13 @@ fn compare_chains(set: &str) {
     let all = LabelView { rows: rows.clone().into(), features: (0..fitted.n_features()).collect() };
     let lines = lines("chains.csv", set);
     assert_eq!(lines.len(), 4);
-    for [_, order, cost, gamma, said] in lines {
+    for [_, order, cost, gamma, golden] in lines {
         let svm = svm("rbf", &cost, &gamma);
         let order: Vec<LabelId> = order.split(' ').map(|l| LabelId(l.parse().unwrap())).collect();
         let order = Order::new(order, fitted.n_labels()).unwrap();
         let mut theirs = LabelMatrix::empty(rest.n_rows(), fitted.n_labels());
-        for (row, said) in said.split(' ').enumerate() {
-            for (label, bit) in said.bytes().enumerate() {
+        for (row, golden) in golden.split(' ').enumerate() {
+            for (label, bit) in golden.bytes().enumerate() {
                 theirs.set(row, LabelId(label), bit == b'1');
             }
         }

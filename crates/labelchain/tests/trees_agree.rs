@@ -138,8 +138,8 @@ struct Counts {
 }
 
 fn compare(is_chosen: impl Fn(&str) -> bool) -> Counts {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
     let theirs = theirs();
     let mut counts = Counts::default();
     for of_set in theirs.chunk_by(|a, b| a.set == b.set).filter(|chunk| is_chosen(&chunk[0].set)) {

@@ -1,4 +1,5 @@
-//! `labelchain compare`: are methods different, which ones, and by how much? For anybody's results.
+//! `labelchain compare`: are methods different, which ones, and by how much? It compares the results
+//! of any program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ use clap::{Args, ValueEnum};
 use labelchain::data::{save, stem};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::Results;
-use labelchain::report::{Format, Printed, Report, compare, title};
+use labelchain::report::{PrintedResults, Report, ReportFormat, compare, title};
 use labelchain::seed::Seed;
-use labelchain::stats::{Comparison, Gaps, Measured, Pair, Recipe, Zeros, by_rank};
+use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
 use crate::args::not_over;
@@ -36,7 +37,7 @@ impl Compare {
     }
 }
 
-/// How to compare, and how to tell it.
+/// Which tests to make, and where to write the report.
 #[derive(Args)]
 pub(crate) struct ComparisonArgs {
     /// The level of significance
@@ -95,7 +96,8 @@ enum ZerosArg {
 }
 
 impl ComparisonArgs {
-    /// Compares, writes the report, and prints. `inputs` are not written over.
+    /// Compares the methods, writes the report, and prints a summary. The files `inputs` are not
+    /// overwritten.
     pub(crate) fn run(
         &self,
         name: &str,
@@ -103,10 +105,10 @@ impl ComparisonArgs {
         notes: Vec<String>,
         inputs: &[&Path],
     ) -> Result<(), Failure> {
-        let comparison = compare(results, &self.higher_is_better, self.recipe())?;
+        let comparison = compare(results, &self.higher_is_better, self.plan())?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
-            let printed = self.compare_paper.as_deref().map(Printed::read).transpose()?;
+            let printed = self.compare_paper.as_deref().map(PrintedResults::read).transpose()?;
             let title = format!(
                 "{name}: {} methods on {}",
                 comparison.methods.len(),
@@ -118,8 +120,8 @@ impl ComparisonArgs {
         print(&if self.json { json(&comparison) } else { text(&comparison) })
     }
 
-    fn recipe(&self) -> Recipe {
-        Recipe {
+    fn plan(&self) -> TestPlan {
+        TestPlan {
             alpha: self.alpha,
             gaps: match self.gaps {
                 None => Gaps::Refuse,
@@ -138,9 +140,9 @@ impl ComparisonArgs {
     }
 }
 
-/// Writes one format, or a directory of all.
+/// Writes a file in one format, or a directory with all formats.
 fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
-    let unknown = out.extension().filter(|_| Format::of(out).is_none());
+    let unknown = out.extension().filter(|_| ReportFormat::of(out).is_none());
     if let Some(ending) = unknown {
         return Err(Error::CannotWrite {
             path: out.into(),
@@ -148,15 +150,15 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
             remedy: "name it .html, .md, .tex or .csv; a name without an ending makes a directory of all".into(),
         });
     }
-    if let Some(format) = Format::of(out) {
+    if let Some(format) = ReportFormat::of(out) {
         let text = report.text(format, false);
         return save(out, |file| file.write_all(text.as_bytes()));
     }
     let mut files = vec![
-        ("report.html".into(), report.text(Format::Html, true).into_bytes()),
-        ("report.md".into(), report.text(Format::Markdown, true).into_bytes()),
-        ("report.tex".into(), report.text(Format::Latex, true).into_bytes()),
-        ("statistics.csv".into(), report.text(Format::Csv, true).into_bytes()),
+        ("report.html".into(), report.text(ReportFormat::Html, true).into_bytes()),
+        ("report.md".into(), report.text(ReportFormat::Markdown, true).into_bytes()),
+        ("report.tex".into(), report.text(ReportFormat::Latex, true).into_bytes()),
+        ("statistics.csv".into(), report.text(ReportFormat::Csv, true).into_bytes()),
     ];
     let mut measured = Vec::new();
     results.write(&mut measured).map_err(|source| Error::Io { path: out.into(), source })?;
@@ -167,7 +169,7 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
     directory::save(out, &files)
 }
 
-/// The promise of `compare --json`.
+/// The output of `compare --json`, whose fields are documented and stay.
 fn json(comparison: &Comparison) -> String {
     let methods = &comparison.methods;
     let named = |cliques: Vec<Vec<usize>>| -> Vec<Vec<&String>> {
@@ -186,14 +188,14 @@ fn json(comparison: &Comparison) -> String {
             "ties": pair.effect.ties,
             "losses": pair.effect.losses,
             "rank_biserial": pair.effect.rank_biserial,
-            "bayes": pair.belief.map(|belief| json!({
-                "better": belief.better,
-                "equivalent": belief.equivalent,
-                "worse": belief.worse,
+            "bayes": pair.posterior.map(|posterior| json!({
+                "better": posterior.better,
+                "equivalent": posterior.equivalent,
+                "worse": posterior.worse,
             })),
         })
     };
-    let criterion = |of: &Measured| {
+    let criterion = |of: &CriterionComparison| {
         let ranks = methods.iter().zip(&of.mean_ranks);
         let mean_ranks: Map<String, Value> =
             ranks.map(|(method, &rank)| (method.clone(), rank.into())).collect();
@@ -211,22 +213,22 @@ fn json(comparison: &Comparison) -> String {
             "nemenyi_cd": of.critical_difference,
             "wilcoxon": of.pairs.iter().map(pair).collect::<Vec<_>>(),
             "nemenyi_groups": named(of.nemenyi_cliques()),
-            "wilcoxon_groups": named(of.wilcoxon_cliques(comparison.recipe.alpha)),
+            "wilcoxon_groups": named(of.wilcoxon_cliques(comparison.plan.alpha)),
             "higher_is_better": of.table.higher_is_better,
         })
     };
     let json = json!({
-        "alpha": comparison.recipe.alpha,
+        "alpha": comparison.plan.alpha,
         "criteria": comparison.criteria.iter().map(criterion).collect::<Vec<_>>(),
     });
     json.to_string() + "\n"
 }
 
-/// A page for people: mean ranks of all criteria, then each as a critical-difference diagram.
+/// The output as text: mean ranks by all criteria, then a critical-difference diagram for each.
 fn text(comparison: &Comparison) -> String {
     let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-    let alpha = comparison.recipe.alpha;
-    let is_higher = |of: &&Measured| of.table.higher_is_better;
+    let alpha = comparison.plan.alpha;
+    let is_higher = |of: &&CriterionComparison| of.table.higher_is_better;
     let higher: Vec<&str> = comparison
         .criteria
         .iter()
@@ -238,12 +240,13 @@ fn text(comparison: &Comparison) -> String {
         many(comparison.methods.len(), "method", "methods"),
         comparison.sets_in_words(),
         many(comparison.criteria.len(), "criterion", "criteria"),
-        match higher.is_empty() {
-            true => "All are losses: smaller is better; rank 1 is best.".into(),
-            false => format!(
+        if higher.is_empty() {
+            "All are losses: smaller is better; rank 1 is best.".into()
+        } else {
+            format!(
                 "Higher is better by {}, smaller by all others; rank 1 is best.",
                 higher.join(", ")
-            ),
+            )
         }
     );
     page += &overview(comparison);
@@ -266,11 +269,11 @@ fn text(comparison: &Comparison) -> String {
     page
 }
 
-/// Mean ranks by criterion, as far as they fit into a line.
+/// The mean ranks by each criterion; nothing if there are too many methods for a line.
 fn overview(comparison: &Comparison) -> String {
-    const MOST_METHODS: usize = 8;
+    const MAX_METHODS: usize = 8;
     let mut page = String::new();
-    if comparison.methods.len() > MOST_METHODS {
+    if comparison.methods.len() > MAX_METHODS {
         return page;
     }
     let titles: Vec<String> =
@@ -284,22 +287,23 @@ fn overview(comparison: &Comparison) -> String {
     let _ = writeln!(page, "  Friedman p");
     for (of, title) in comparison.criteria.iter().zip(&titles) {
         let _ = write!(page, "  {:<name$}", cut(title, name));
-        let least = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
+        let min = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
         for &rank in &of.mean_ranks {
-            let mark = if rank == least { '*' } else { ' ' };
+            let mark = if rank == min { '*' } else { ' ' };
             let _ = write!(page, "{rank:>column$.2}{mark}");
         }
-        let differ = if of.friedman_p_holm <= comparison.recipe.alpha { "  differ" } else { "" };
+        let differ = if of.friedman_p_holm <= comparison.plan.alpha { "  differ" } else { "" };
         let _ = writeln!(page, "{:>12}{differ}", p_value(of.friedman_p_holm));
     }
     page + "\n  * least mean rank; Friedman p adjusted by Holm over the criteria\n"
 }
 
-/// One criterion: a line for each method by mean rank, and bars beside those that belong together.
-fn diagram(comparison: &Comparison, of: &Measured) -> String {
+/// The diagram of one criterion: a line for each method, sorted by mean rank, and bars next to
+/// methods that a test does not distinguish.
+fn diagram(comparison: &Comparison, of: &CriterionComparison) -> String {
     const SCALE: usize = 37;
-    let Comparison { recipe, methods, .. } = comparison;
-    let is_shown = of.friedman_p_holm <= recipe.alpha;
+    let Comparison { plan, methods, .. } = comparison;
+    let is_shown = of.friedman_p_holm <= plan.alpha;
     let mut page = format!(
         "{}{}, {} data sets: Friedman χ² {:.2}, p {}, {} by Holm: {}\n",
         title(&of.table.criterion),
@@ -313,13 +317,13 @@ fn diagram(comparison: &Comparison, of: &Measured) -> String {
     let order = by_rank(&of.mean_ranks);
     let name = width(methods, 6, 24);
     let nemenyi = brackets(&of.nemenyi_cliques(), &order);
-    let wilcoxon = brackets(&of.wilcoxon_cliques(recipe.alpha), &order);
+    let wilcoxon = brackets(&of.wilcoxon_cliques(plan.alpha), &order);
     let cd = format!("CD {:.3}", of.critical_difference);
     let bars = nemenyi.iter().map(|bar| bar.chars().count()).max().unwrap_or(0).max(cd.len());
-    let most = methods.len();
+    let worst = methods.len();
     let _ = writeln!(
         page,
-        "  {:<name$}  1{most:>gap$}  {:>5}  {cd:<bars$}  Wilcoxon",
+        "  {:<name$}  1{worst:>gap$}  {:>5}  {cd:<bars$}  Wilcoxon",
         "",
         "rank",
         gap = SCALE - 1
@@ -329,52 +333,52 @@ fn diagram(comparison: &Comparison, of: &Measured) -> String {
         let line = format!(
             "  {:<name$}  {}  {rank:>5.2}  {:<bars$}  {}",
             cut(&methods[method], name),
-            scale((rank - 1.0) / (most as f64 - 1.0), SCALE),
+            scale((rank - 1.0) / (worst as f64 - 1.0), SCALE),
             nemenyi[place],
             wilcoxon[place],
         );
         page += line.trim_end();
         page.push('\n');
     }
-    page + &told_apart(comparison, of)
+    page + &significant_wins(comparison, of)
 }
 
-/// Who is better than whom, by Wilcoxon's test.
-fn told_apart(comparison: &Comparison, of: &Measured) -> String {
-    const MOST_NAMES: usize = 8;
+/// Which methods are significantly better than which others, by Wilcoxon's test with Holm.
+fn significant_wins(comparison: &Comparison, of: &CriterionComparison) -> String {
+    const MAX_NAMES: usize = 8;
     let mut page = String::new();
     for &method in &by_rank(&of.mean_ranks) {
         let beaten: Vec<String> = by_rank(&of.mean_ranks)
             .into_iter()
             .filter_map(|other| Some((other, of.pair(method, other)?)))
-            .filter(|(_, pair)| pair.p_holm <= comparison.recipe.alpha)
+            .filter(|(_, pair)| pair.p_holm <= comparison.plan.alpha)
             .filter(|(_, pair)| (pair.effect.rank_biserial > 0.0) == (pair.a == method))
             .map(|(other, pair)| {
                 format!("{} (p {})", comparison.methods[other], p_value(pair.p_holm))
             })
             .collect();
-        let more = beaten.len().saturating_sub(MOST_NAMES);
+        let more = beaten.len().saturating_sub(MAX_NAMES);
         if !beaten.is_empty() {
-            let shown = beaten.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            let shown = beaten.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let _ = writeln!(page, "  {} beats {shown}{more}", comparison.methods[method]);
         }
     }
-    page + &believed(comparison, of)
+    page + &posteriors(comparison, of)
 }
 
-/// What the Bayesian test says of each pair, if it was asked.
-fn believed(comparison: &Comparison, of: &Measured) -> String {
-    const MOST_PAIRS: usize = 28;
+/// The posterior probabilities of each pair, if the Bayesian test was made.
+fn posteriors(comparison: &Comparison, of: &CriterionComparison) -> String {
+    const MAX_PAIRS: usize = 28;
     let mut page = String::new();
-    for pair in of.pairs.iter().take(MOST_PAIRS) {
-        let Some(belief) = pair.belief else { continue };
+    for pair in of.pairs.iter().take(MAX_PAIRS) {
+        let Some(posterior) = pair.posterior else { continue };
         let _ = writeln!(
             page,
             "  P({a} better) {:.3}, P(equivalent) {:.3}, P({b} better) {:.3}",
-            belief.better,
-            belief.equivalent,
-            belief.worse,
+            posterior.better,
+            posterior.equivalent,
+            posterior.worse,
             a = comparison.methods[pair.a],
             b = comparison.methods[pair.b],
         );
@@ -382,7 +386,7 @@ fn believed(comparison: &Comparison, of: &Measured) -> String {
     page
 }
 
-/// Three digits that count.
+/// A p-value with three significant digits; with two, as a power of ten, if it is below 0.001.
 fn p_value(p: f64) -> String {
     match p {
         p if p >= 0.1 => format!("{p:.3}"),

@@ -1,4 +1,4 @@
-//! `labelchain completions`: what a shell needs to complete our words.
+//! `labelchain completions`: scripts with which a shell completes commands and options.
 
 use clap::{Args, CommandFactory as _};
 use clap_complete::{Shell, generate};

@@ -77,11 +77,12 @@ impl Convert {
                 "note: nominal values are written as their numbers; --one-hot makes indicators of them",
             );
         }
-        told(&write(&table, &self.out)?);
+        report_files(&write(&table, &self.out)?);
         Ok(())
     }
 
-    /// Where the data comes from is told wherever something is done to it.
+    /// Adds a note about the source to the data, which is written to the head of the file; only if the
+    /// data is changed and not merely converted.
     fn with_origin(&self, table: Table, recipe: &Recipe) -> Result<Table> {
         let binarize = self.data.reading.binarize();
         let leaves_all = Recipe { seed: Recipe::NOTHING.seed, ..*recipe } == Recipe::NOTHING;
@@ -106,8 +107,8 @@ impl Convert {
     }
 }
 
-/// On a terminal, tells which files were written.
-pub(crate) fn told(written: &[PathBuf]) {
+/// Reports on a terminal which files were written.
+pub(crate) fn report_files(written: &[PathBuf]) {
     if std::io::stderr().is_terminal() {
         let names: Vec<String> =
             written.iter().map(|path| Path::display(path).to_string()).collect();

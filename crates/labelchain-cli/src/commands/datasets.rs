@@ -1,4 +1,5 @@
-//! `labelchain datasets`: the paper's thirty sets, where they are, and what to do with them.
+//! `labelchain datasets`: the paper's thirty data sets, where to get them, and how to bring them into
+//! the paper's form.
 
 use std::env;
 use std::fmt::Write as _;
@@ -69,9 +70,10 @@ struct FetchArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
-    match (0.001..=3600.0).contains(&seconds) {
-        true => Ok(seconds),
-        false => Err("expected 0.001 to 3600 seconds".into()),
+    if (0.001..=3600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected 0.001 to 3600 seconds".into())
     }
 }
 
@@ -133,7 +135,7 @@ fn cache_directory() -> Option<PathBuf> {
         .or_else(|| Some(directory("HOME")?.join(".cache/labelchain")))
 }
 
-/// What is known of a set without its file: three lines.
+/// The entry of a set in the list: up to three lines.
 fn listed(set: &PaperSet) -> String {
     let f = &set.figures;
     let [_, _, _, (_, lc), (_, ld), (_, imbalance)] = f.printed();
@@ -179,7 +181,7 @@ fn set_json(set: &PaperSet) -> Value {
     })
 }
 
-/// A set, and what a directory has of it.
+/// A set, and the statistics of its data in a directory: `None` if it is not there.
 struct Found {
     set: &'static PaperSet,
     result: Result<Option<Figures>>,
@@ -191,7 +193,7 @@ fn found_in(set: &'static PaperSet, directory: &Path) -> Found {
 }
 
 impl Found {
-    /// The figures that differ, as printed.
+    /// The symbols of the statistics that differ from the paper's, both rounded as printed.
     fn differences(&self, figures: &Figures) -> Vec<&'static str> {
         let (ours, papers) = (figures.printed(), self.set.figures.printed());
         let both = ours.into_iter().zip(papers);
@@ -212,13 +214,13 @@ impl Found {
         }
     }
 
-    /// Whether the program made it, whatever the directory has.
+    /// Whether the program generates it.
     fn is_made(&self) -> bool {
         matches!(self.set.source, Source::Made { .. })
     }
 }
 
-/// A Markdown table: our figures, and the paper's behind a slash where they differ.
+/// A Markdown table with the statistics of the data, and the paper's after a slash where they differ.
 fn checked(found: &[Found]) -> String {
     let mut rows =
         vec![["No", "Set", "N", "d", "L", "LC", "LD", "avIR", "Verdict"].map(String::from)];

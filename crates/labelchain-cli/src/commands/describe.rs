@@ -29,7 +29,7 @@ impl Describe {
     }
 }
 
-/// The promise of `describe --json`.
+/// The output of `describe --json`, whose fields are documented and stay.
 #[derive(Serialize)]
 struct Json<'a> {
     name: &'a str,
@@ -78,9 +78,9 @@ fn json(description: &Description) -> String {
     serde_json::to_string(&json).unwrap_or_default() + "\n"
 }
 
-/// A page for people: the figures, the balance of the labels as bars, the notes.
+/// The output as text: the statistics, the frequency of the labels as bars, and the notes.
 pub(crate) fn text(description: &Description) -> String {
-    const MOST_LABELS: usize = 30;
+    const MAX_LABELS: usize = 30;
     const BAR: usize = 40;
     let mut page = String::new();
     let d = description;
@@ -109,7 +109,7 @@ pub(crate) fn text(description: &Description) -> String {
     let _ = writeln!(page, "  {:<22}       {:>9}", "rows without a label", d.n_rows_without_labels);
     let _ = writeln!(page, "  {:<22}       {:>9}\n", "distinct label sets", d.n_label_sets);
 
-    let shown = d.label_names.len().min(MOST_LABELS);
+    let shown = d.label_names.len().min(MAX_LABELS);
     let width = d.label_names[..shown].iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let width = width.clamp(5, 40);
     let _ = writeln!(page, "  {:<width$}  {:>7}   share", "label", "rows");
@@ -126,10 +126,7 @@ pub(crate) fn text(description: &Description) -> String {
     if shown < d.label_names.len() {
         let _ = writeln!(page, "  … and {} more; --json has all", d.label_names.len() - shown);
     }
-    match d.notes.is_empty() {
-        true => page.push_str("\nNo problems found.\n"),
-        false => page.push_str("\nNotes\n"),
-    }
+    page.push_str(if d.notes.is_empty() { "\nNo problems found.\n" } else { "\nNotes\n" });
     for note in &d.notes {
         let _ = writeln!(page, "  {:<20} {}", note.code, note.text);
     }

@@ -8,7 +8,7 @@ use labelchain::data::{Dataset, LabelNetwork, Points, Shape, Shapes, stem, write
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 
-use super::convert::told;
+use super::convert::report_files;
 use crate::args::Threads;
 use crate::messages::Failure;
 
@@ -32,7 +32,7 @@ enum What {
     Network(NetworkArgs),
 }
 
-/// Where it goes.
+/// The file to write.
 #[derive(Args)]
 struct Out {
     /// The file to write: .arff .csv .tsv .svm, each also with .gz or .bz2, in constant memory
@@ -157,21 +157,21 @@ impl Generate {
 }
 
 impl Out {
-    /// Streams rows to the file, whose head tells how they were made.
+    /// Streams rows to the file, with the command that generates them in its head.
     fn write(
         &self,
         n_rows: usize,
-        story: &str,
+        command: &str,
         rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
     ) -> Result<()> {
         self.threads.start();
-        let story = format!("made by labelchain {} generate {story}", env!("CARGO_PKG_VERSION"));
+        let note = format!("made by labelchain {} generate {command}", env!("CARGO_PKG_VERSION"));
         let rows = |span| {
             let mut rows = rows(span)?;
-            rows.remember(&story);
+            rows.remember(&note);
             Ok(rows)
         };
-        told(&write_in_blocks(n_rows, rows, &self.out)?);
+        report_files(&write_in_blocks(n_rows, rows, &self.out)?);
         Ok(())
     }
 }
@@ -191,7 +191,7 @@ impl ShapesArgs {
             });
         }
         let drawn = shapes.draw(&stem(&self.out.out), Seed::new(seed))?;
-        self.out.write(shapes.n_rows, &story(&shapes, seed), |span| drawn.rows(span))
+        self.out.write(shapes.n_rows, &command(&shapes, seed), |span| drawn.rows(span))
     }
 
     fn shapes(&self, shape: Shape) -> Shapes {
@@ -213,8 +213,8 @@ impl ShapesArgs {
     }
 }
 
-/// Shapes in the words of the command line.
-fn story(shapes: &Shapes, seed: u64) -> String {
+/// The arguments that generate the same shapes.
+fn command(shapes: &Shapes, seed: u64) -> String {
     let Shapes { n_rows, n_labels, n_relevant, n_irrelevant, n_redundant, .. } = shapes;
     let shape = match shapes.shape {
         Shape::Cube => "hypercubes",
@@ -224,12 +224,12 @@ fn story(shapes: &Shapes, seed: u64) -> String {
         Points::ByRadius => "by-radius",
         Points::Equal => "equal",
     };
-    let least = shapes.min_radius.map(|radius| format!(" --min-radius {radius}"));
+    let min_radius = shapes.min_radius.map(|radius| format!(" --min-radius {radius}"));
     format!(
         "{shape} --rows {n_rows} --labels {n_labels} --relevant {n_relevant} --irrelevant \
          {n_irrelevant} --redundant {n_redundant}{} --max-radius {} --points {points} --noise {} \
          --seed {seed} (after Mldatagen, a reconstruction)",
-        least.unwrap_or_default(),
+        min_radius.unwrap_or_default(),
         shapes.max_radius,
         shapes.noise,
     )
@@ -247,10 +247,10 @@ impl NetworkArgs {
         };
         let drawn = network.draw(&stem(&self.out.out), Seed::new(self.seed))?;
         let NetworkArgs { rows, features, labels, dependence, noise, decimals, seed, .. } = self;
-        let story = format!(
+        let command = format!(
             "network --rows {rows} --features {features} --labels {labels} --dependence {dependence} \
              --noise {noise} --decimals {decimals} --seed {seed}"
         );
-        self.out.write(network.n_rows, &story, |span| drawn.rows(span))
+        self.out.write(network.n_rows, &command, |span| drawn.rows(span))
     }
 }

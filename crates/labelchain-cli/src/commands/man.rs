@@ -30,7 +30,7 @@ impl Man {
         Ok(self.write(program)?)
     }
 
-    /// A command's page, and those of its own commands.
+    /// Writes the page of a command and those of its subcommands.
     fn write(&self, command: clap::Command) -> Result<()> {
         command.get_subcommands().try_for_each(|part| self.write(part.clone()))?;
         let page = clap_mangen::Man::new(command)
@@ -38,7 +38,7 @@ impl Man {
         let mut text = Vec::new();
         let path = self.out.join(page.get_filename());
         page.render(&mut text).map_err(|source| Error::Io { path: path.clone(), source })?;
-        // What help ends with has no heading but the one that it begins with.
+        // The text after the options has the heading EXTRA; its own first line is the better heading.
         let text = String::from_utf8_lossy(&text)
             .replace(".SH EXTRA\nExample:", ".SH EXAMPLE")
             .replace(".SH EXTRA\nExamples:", ".SH EXAMPLES")

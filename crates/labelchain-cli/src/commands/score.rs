@@ -55,7 +55,7 @@ impl Score {
         self.reading.keep_every_row()?;
         let options = self.reading.options();
         let truth = read(&self.truth, &options)?.into_rows()?;
-        // By name, so that columns in another order, or with inputs among them, mean the same.
+        // Labels are found by name: the columns may be in another order, or have inputs among them.
         let named = LabelChoice::Named(truth.label_names().to_vec());
         let predicted = read(&self.predicted, &ReadOptions { labels: named, ..options })?;
         let predicted = predicted.into_rows()?;
@@ -70,7 +70,8 @@ impl Score {
                 excerpt: None,
             })));
         }
-        // Tags that the truth never has are no labels of it, but may have been said.
+        // Where labels are lists of tags, a tag that no row of the truth has is not one of its labels,
+        // but may have been predicted.
         let is_known = |name: &str| truth.attributes().iter().any(|input| input.name == name);
         let names = predicted.attributes().iter().map(|input| input.name.as_str());
         let unscored: Vec<&str> =

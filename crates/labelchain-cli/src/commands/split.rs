@@ -51,7 +51,7 @@ pub(crate) struct Split {
     json: bool,
 }
 
-/// Named sets of rows, and how evenly they are cut.
+/// The parts of a split, each with the name of its file, and how even the split is.
 struct Cut {
     files: Vec<(String, Vec<usize>)>,
     quality: Quality,
@@ -151,12 +151,13 @@ impl Split {
     }
 }
 
-/// Labels with no relevant row in this part.
+/// The number of labels that are relevant to no row of this part.
 fn n_lacking(data: &Dataset, rows: &[usize]) -> usize {
     data.labels().select(rows).counts().iter().filter(|&&count| count == 0).count()
 }
 
-/// Numbers rows by their value in a column. Missing values are one group, as any other value.
+/// Numbers rows by their value in a column. Rows with a missing value form one group, as those with
+/// any other value.
 fn groups(data: &Dataset, column: &str) -> Result<Vec<usize>> {
     let at = data.feature(column)?;
     let mut numbers = HashMap::new();

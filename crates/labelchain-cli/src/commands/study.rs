@@ -1,4 +1,4 @@
-//! `labelchain study`: many sets, many methods, many folds.
+//! `labelchain study`: compares many methods on many data sets, and can be interrupted and resumed.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -73,7 +73,7 @@ struct Files {
     data: Option<PathBuf>,
 
     /// Only these: set=yeast,flags method=ecc-nb; when it is run, also fold=0,1
-    #[arg(long, value_name = "WHAT", num_args = 1.., value_parser = which)]
+    #[arg(long, value_name = "WHAT", num_args = 1.., value_parser = selection)]
     only: Vec<String>,
 }
 
@@ -82,16 +82,13 @@ impl Files {
         Protocol::read(&self.protocol, self.data.as_deref())
     }
 
-    /// The sets and methods asked for, as if there were no others.
+    /// The protocol with only the sets and methods selected by `--only`.
     fn part(&self) -> Result<Protocol> {
         self.protocol()?.only(&self.only()?)
     }
 
     fn only(&self) -> Result<Only> {
-        match self.only.is_empty() {
-            true => Ok(Only::default()),
-            false => self.only.join(",").parse(),
-        }
+        if self.only.is_empty() { Ok(Only::default()) } else { self.only.join(",").parse() }
     }
 
     fn results(&self) -> PathBuf {
@@ -123,18 +120,18 @@ struct Run {
     max_memory: Option<u64>,
 }
 
-/// Without this, `--only set=yeast p.toml` would take the protocol for another of them.
-fn which(text: &str) -> Result<String, String> {
-    match text.contains('=') {
-        true => Ok(text.into()),
-        false => {
-            Err("expected set=NAMES, method=NAMES or fold=NUMBERS; PROTOCOL goes before --only"
-                .into())
-        }
+/// A value of `--only`, which must contain an equals sign. Otherwise `--only set=yeast p.toml` would
+/// take the protocol for another value.
+fn selection(text: &str) -> Result<String, String> {
+    if text.contains('=') {
+        Ok(text.into())
+    } else {
+        Err("expected set=NAMES, method=NAMES or fold=NUMBERS; PROTOCOL goes before --only".into())
     }
 }
 
-/// Set by Ctrl-C, and by a cluster whose time is up.
+/// Set when the process is interrupted by Ctrl-C, or terminated by a cluster whose time limit is
+/// over.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 impl Run {
@@ -146,11 +143,12 @@ impl Run {
             only: self.files.only()?,
             max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
         };
-        // Fails only where somebody else handles the signals; then they end us, and nothing is lost.
+        // This fails only if another handler is installed. Then the signal ends the process, and no
+        // finished cell is lost.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
         let results = self.files.results();
         let mut bar = None;
-        let mut progress = |at: &study::Progress| {
+        let mut progress = |at: &study::RunProgress| {
             let bar = bar.get_or_insert_with(|| Bar::uneven("cell", at.n_cells));
             bar.say(at.n_done + at.n_failed, left(at));
         };
@@ -169,7 +167,7 @@ impl Run {
             }
             remark(&format!("note: without data: {missing}"));
         }
-        print(&told(&summary, &results))?;
+        print(&summary_text(&summary, &results))?;
         match summary {
             Summary { is_interrupted: true, .. } => Err(Failure::Interrupted),
             Summary { n_failed: 0, .. } => Ok(()),
@@ -178,8 +176,8 @@ impl Run {
     }
 }
 
-/// What stands behind the bar.
-fn left(at: &study::Progress) -> String {
+/// The text after the progress bar.
+fn left(at: &study::RunProgress) -> String {
     let mut text = String::new();
     if let Some(seconds) = at.seconds_left {
         let _ = write!(text, ", {:#} left", HumanDuration(Duration::from_secs_f64(seconds)));
@@ -193,7 +191,7 @@ fn left(at: &study::Progress) -> String {
     text
 }
 
-fn told(summary: &Summary, results: &Path) -> String {
+fn summary_text(summary: &Summary, results: &Path) -> String {
     let cells = |n: usize| format!("{n} cell{}", if n == 1 { "" } else { "s" });
     let mut text = format!("{}: {} done", results.display(), cells(summary.n_done));
     if summary.n_kept > 0 {
@@ -251,7 +249,7 @@ fn json(protocol: &Protocol, status: &Status) -> String {
     json.to_string() + "\n"
 }
 
-/// A grid of sets and methods, then what failed.
+/// The output as text: a grid of sets and methods, then the cells that failed.
 fn text(protocol: &Protocol, status: &Status) -> String {
     let n_folds = protocol.n_folds;
     let states = || status.grid.iter().flatten();
@@ -304,7 +302,7 @@ fn text(protocol: &Protocol, status: &Status) -> String {
         page.push('\n');
     }
 
-    // Often all folds fail for one reason.
+    // Often all folds of a method fail for the same reason, and are shown in one line.
     let mut failed = status.failed.iter().peekable();
     if failed.peek().is_some() {
         page.push_str("\nFailed\n");
@@ -415,7 +413,7 @@ impl Report {
     }
 }
 
-/// How far the study is, unless it is done.
+/// A sentence about the cells that are done, unless all are.
 fn incomplete(protocol: &Protocol, status: &Status) -> Option<String> {
     let n_cells = protocol.sets.len() * protocol.methods.len() * protocol.n_folds;
     let n_done: usize = status.grid.iter().flatten().map(|state| state.n_done).sum();

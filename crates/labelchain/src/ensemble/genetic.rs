@@ -1,11 +1,13 @@
-//! Which members of a large ensemble to keep: a genetic search that knows neither models nor rows.
+//! Selects members of a large ensemble by a genetic search. The search sees only subsets and their
+//! objectives, neither models nor rows.
 //!
-//! NSGA-II (Deb 2002) over subsets of fixed size, against two losses at once: how wrong the vote of
-//! a subset is, and how alike its chains are. Of two subsets one is better if it is no worse in
-//! either loss and better in one; the subsets that no other beats form the first front, without
-//! them the next, and so on. A generation breeds as many subsets as there are and keeps the best
-//! fronts, of the last that has room those which stand alone, so that the front stays wide
-//! (methods 5.1, a reconstruction).
+//! This is NSGA-II (Deb 2002) over subsets of fixed size. It minimizes two objectives at once: the
+//! loss of a subset's vote, and the similarity of its chains. One subset dominates another if it is
+//! no worse in either objective and better in at least one. The subsets that no other dominates form
+//! the first front; without them, the next ones form the second front, and so on. In each generation,
+//! the subsets produce as many children as there are subsets, and the best fronts of both survive. Of
+//! the last front that fits only in part, those with the largest crowding distance survive, so that
+//! the subsets stay spread over the whole front (methods 5.1, a reconstruction).
 
 use crate::error::{Error, Result};
 use crate::seed::{Rng, Seed};
@@ -13,10 +15,10 @@ use crate::seed::{Rng, Seed};
 /// The chosen candidates, ascending.
 pub type Subset = Vec<usize>;
 
-/// Two losses of a subset, both to be made small.
-pub type Losses = [f64; 2];
+/// The two objectives of a subset, both minimized.
+pub type Objectives = [f64; 2];
 
-/// How long and how wildly to search.
+/// The parameters of the search.
 ///
 /// | field | default | range |
 /// |---|---|---|
@@ -26,13 +28,14 @@ pub type Losses = [f64; 2];
 /// | `mutation` | one member of each subset, on average | 0 to 1 for each member |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneticSearch {
-    /// Subsets alive at a time.
+    /// The number of subsets in a generation.
     pub population: usize,
-    /// How often they breed.
+    /// The number of generations.
     pub generations: usize,
-    /// How likely two parents mix; a child is otherwise a copy of the first.
+    /// The probability that a child combines two parents; otherwise it is a copy of the first.
     pub crossover: f64,
-    /// How likely a member of a child is swapped for one that it lacks; 1/K if none.
+    /// The probability that a member of a child is replaced by a candidate that is not in it; 1/K for
+    /// subsets of K members if `None`.
     pub mutation: Option<f64>,
 }
 
@@ -42,28 +45,30 @@ impl Default for GeneticSearch {
     }
 }
 
-/// A subset and what it costs.
+/// A subset and its objectives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Individual {
     /// The chosen candidates, ascending.
     pub subset: Subset,
-    /// What is wrong with it.
-    pub losses: Losses,
+    /// The values of its objectives.
+    pub objectives: Objectives,
 }
 
 impl GeneticSearch {
-    /// Looks for `size` of `n_candidates`, starting from random subsets and those of `known`.
-    /// `progress` is told after each generation how many are done, and the best first loss so far.
+    /// Searches for `size` of `n_candidates`, starting from the subsets `initial` and random ones.
+    /// After each generation, `progress` is called with the number of generations done and the
+    /// smallest first objective so far.
     ///
-    /// Returns the first front, by ascending first loss, then second loss, then subset: whoever
-    /// wants one subset takes the first. The least first loss never grows from one generation to
-    /// the next, because the best of the first front is kept.
+    /// Returns the first front, sorted by the first objective, then by the second, then by the subset:
+    /// a caller that needs one subset takes the first. The smallest first objective never increases
+    /// from one generation to the next, because at most four individuals are ends of the first front,
+    /// and in a population of at least four all of them survive.
     pub fn run(
         &self,
         n_candidates: usize,
         size: usize,
-        known: &[Subset],
-        losses: impl Fn(&Subset) -> Losses,
+        initial: &[Subset],
+        objectives: impl Fn(&Subset) -> Objectives,
         seed: Seed,
         progress: &dyn Fn(usize, f64),
     ) -> Result<Vec<Individual>> {
@@ -82,27 +87,28 @@ impl GeneticSearch {
             }
         }
         let mut rng = seed.rng();
-        let judged = |subset: Subset| Individual { losses: losses(&subset), subset };
-        let mut population: Vec<Individual> = known.iter().cloned().map(judged).collect();
+        let evaluate = |subset: Subset| Individual { objectives: objectives(&subset), subset };
+        let mut population: Vec<Individual> = initial.iter().cloned().map(evaluate).collect();
         while population.len() < self.population {
-            population.push(judged(random_subset(n_candidates, size, &mut rng)));
+            population.push(evaluate(random_subset(n_candidates, size, &mut rng)));
         }
         let mut population = survivors(population, self.population);
         for generation in 0..self.generations {
             let mut all: Vec<Individual> = population.iter().map(|(one, _)| one.clone()).collect();
             for _ in 0..self.population {
                 let [a, b] = [(); 2].map(|()| tournament(&population, &mut rng));
-                let mut child = match rng.chance(self.crossover) {
-                    true => mix(&a.subset, &b.subset, &mut rng),
-                    false => a.subset.clone(),
+                let mut child = if rng.chance(self.crossover) {
+                    crossover(&a.subset, &b.subset, &mut rng)
+                } else {
+                    a.subset.clone()
                 };
                 let rate = self.mutation.unwrap_or(1.0 / size as f64);
                 mutate(&mut child, n_candidates, rate, &mut rng);
-                all.push(judged(child));
+                all.push(evaluate(child));
             }
             population = survivors(all, self.population);
-            let least = population.iter().map(|(one, _)| one.losses[0]);
-            progress(generation + 1, least.fold(f64::INFINITY, f64::min));
+            let first = population.iter().map(|(one, _)| one.objectives[0]);
+            progress(generation + 1, first.fold(f64::INFINITY, f64::min));
         }
         let mut front: Vec<Individual> = population
             .into_iter()
@@ -110,9 +116,9 @@ impl GeneticSearch {
             .map(|(individual, _)| individual)
             .collect();
         front.sort_by(|a, b| {
-            let by_losses = a.losses[0].total_cmp(&b.losses[0]);
-            by_losses
-                .then(a.losses[1].total_cmp(&b.losses[1]))
+            let by_first = a.objectives[0].total_cmp(&b.objectives[0]);
+            by_first
+                .then(a.objectives[1].total_cmp(&b.objectives[1]))
                 .then_with(|| a.subset.cmp(&b.subset))
         });
         front.dedup();
@@ -120,7 +126,8 @@ impl GeneticSearch {
     }
 }
 
-/// Where an individual stands: the lower the front the better, within it the lonelier the better.
+/// How good an individual is: the lower its front the better, and within a front, the larger its
+/// crowding distance the better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rank {
     front: usize,
@@ -133,61 +140,66 @@ impl Rank {
     }
 }
 
-/// Whether `a` is no worse in either loss and better in one.
-fn dominates(a: Losses, b: Losses) -> bool {
+/// Whether `a` is no worse than `b` in either objective and better in at least one.
+fn dominates(a: Objectives, b: Objectives) -> bool {
     a[0] <= b[0] && a[1] <= b[1] && (a[0] < b[0] || a[1] < b[1])
 }
 
-/// The front of each: as many as must be taken away before nobody dominates it.
-fn fronts(losses: &[Losses]) -> Vec<usize> {
-    // By ascending losses, nobody is dominated by one that comes later, and the front of each is
-    // the first none of whose members dominates it. The last member of a front has its least
-    // second loss, so it alone decides.
-    let mut ascending: Vec<usize> = (0..losses.len()).collect();
+/// The front of each individual: the number of fronts that must be removed before no other
+/// individual dominates it.
+fn fronts(objectives: &[Objectives]) -> Vec<usize> {
+    // Sorted by the first objective and then by the second, no individual is dominated by a later
+    // one. Each belongs to the first front of which no member dominates it. Within a front the second
+    // objective decreases in this order, so only the last member of a front needs to be checked.
+    let mut ascending: Vec<usize> = (0..objectives.len()).collect();
     ascending.sort_by(|&a, &b| {
-        losses[a][0].total_cmp(&losses[b][0]).then(losses[a][1].total_cmp(&losses[b][1]))
+        objectives[a][0]
+            .total_cmp(&objectives[b][0])
+            .then(objectives[a][1].total_cmp(&objectives[b][1]))
     });
-    let mut last_of: Vec<Losses> = Vec::new();
-    let mut fronts = vec![0; losses.len()];
+    let mut last_of: Vec<Objectives> = Vec::new();
+    let mut fronts = vec![0; objectives.len()];
     for at in ascending {
-        let front = last_of.partition_point(|&last| dominates(last, losses[at]));
+        let front = last_of.partition_point(|&last| dominates(last, objectives[at]));
         match last_of.get_mut(front) {
-            Some(last) => *last = losses[at],
-            None => last_of.push(losses[at]),
+            Some(last) => *last = objectives[at],
+            None => last_of.push(objectives[at]),
         }
         fronts[at] = front;
     }
     fronts
 }
 
-/// For each of a front, how far its neighbours on both sides are apart, as a share of the front's
-/// width, both losses added; the ends stand alone.
-fn crowding(front: &[Losses]) -> Vec<f64> {
+/// The crowding distance of each individual of a front: the difference between its two neighbours in
+/// an objective, divided by the width of the front, summed over both objectives. It is infinite at
+/// the ends of the front.
+fn crowding(front: &[Objectives]) -> Vec<f64> {
     let mut distances = vec![0.0; front.len()];
-    for loss in [0, 1] {
+    for objective in [0, 1] {
         let mut ascending: Vec<usize> = (0..front.len()).collect();
-        ascending.sort_by(|&a, &b| front[a][loss].total_cmp(&front[b][loss]));
+        ascending.sort_by(|&a, &b| front[a][objective].total_cmp(&front[b][objective]));
         let (Some(&first), Some(&last)) = (ascending.first(), ascending.last()) else { continue };
-        let width = front[last][loss] - front[first][loss];
+        let width = front[last][objective] - front[first][objective];
         distances[first] = f64::INFINITY;
         distances[last] = f64::INFINITY;
         for three in ascending.windows(3) {
             if width > 0.0 {
-                distances[three[1]] += (front[three[2]][loss] - front[three[0]][loss]) / width;
+                let gap = front[three[2]][objective] - front[three[0]][objective];
+                distances[three[1]] += gap / width;
             }
         }
     }
     distances
 }
 
-/// The best so many, with their ranks; of equals the first.
+/// The best `n` individuals, with their ranks; of equal ones, the earlier come first.
 fn survivors(all: Vec<Individual>, n: usize) -> Vec<(Individual, Rank)> {
-    let losses: Vec<Losses> = all.iter().map(|one| one.losses).collect();
-    let fronts = fronts(&losses);
+    let objectives: Vec<Objectives> = all.iter().map(|one| one.objectives).collect();
+    let fronts = fronts(&objectives);
     let mut ranks: Vec<Rank> = fronts.iter().map(|&front| Rank { front, crowding: 0.0 }).collect();
     for front in 0..=fronts.iter().copied().max().unwrap_or(0) {
         let members: Vec<usize> = (0..all.len()).filter(|&at| fronts[at] == front).collect();
-        let of_front: Vec<Losses> = members.iter().map(|&at| losses[at]).collect();
+        let of_front: Vec<Objectives> = members.iter().map(|&at| objectives[at]).collect();
         for (&at, distance) in members.iter().zip(crowding(&of_front)) {
             ranks[at].crowding = distance;
         }
@@ -198,7 +210,7 @@ fn survivors(all: Vec<Individual>, n: usize) -> Vec<(Individual, Rank)> {
     ranked
 }
 
-/// The better of two drawn at random.
+/// Binary tournament: the better of two individuals drawn at random.
 fn tournament<'p>(population: &'p [(Individual, Rank)], rng: &mut Rng) -> &'p Individual {
     let [a, b] = [(); 2].map(|()| &population[rng.below(population.len())]);
     if b.1.is_better(&a.1) { &b.0 } else { &a.0 }
@@ -212,8 +224,9 @@ fn random_subset(n_candidates: usize, size: usize, rng: &mut Rng) -> Subset {
     all
 }
 
-/// What both parents have, filled up at random from what one of them has.
-fn mix(a: &Subset, b: &Subset, rng: &mut Rng) -> Subset {
+/// A child of two parents: the candidates that both have, filled up with random ones of those that
+/// only one of them has.
+fn crossover(a: &Subset, b: &Subset, rng: &mut Rng) -> Subset {
     let (mut child, mut open): (Subset, Subset) =
         a.iter().partition(|&candidate| b.binary_search(candidate).is_ok());
     open.extend(b.iter().filter(|&candidate| a.binary_search(candidate).is_err()));
@@ -224,7 +237,7 @@ fn mix(a: &Subset, b: &Subset, rng: &mut Rng) -> Subset {
     child
 }
 
-/// Swaps each member for one that is absent, with this probability.
+/// Replaces each member, with probability `rate`, by a random candidate that is not in the subset.
 fn mutate(subset: &mut Subset, n_candidates: usize, rate: f64, rng: &mut Rng) {
     let mut absent: Vec<usize> =
         (0..n_candidates).filter(|candidate| subset.binary_search(candidate).is_err()).collect();
@@ -245,22 +258,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn losses() -> impl Strategy<Value = Vec<Losses>> {
+    fn objectives() -> impl Strategy<Value = Vec<Objectives>> {
         // Few values, so that ties are common.
         prop::collection::vec((0u8..6, 0u8..6), 1..25)
             .prop_map(|all| all.into_iter().map(|(a, b)| [f64::from(a), f64::from(b)]).collect())
     }
 
-    /// As it is defined: take the undominated away, again and again.
-    fn plain_fronts(losses: &[Losses]) -> Vec<usize> {
-        let mut fronts = vec![usize::MAX; losses.len()];
+    /// The definition: remove the individuals that no other dominates, again and again.
+    fn plain_fronts(objectives: &[Objectives]) -> Vec<usize> {
+        let mut fronts = vec![usize::MAX; objectives.len()];
         for front in 0.. {
-            let open: Vec<usize> = (0..losses.len()).filter(|&at| fronts[at] >= front).collect();
+            let open: Vec<usize> =
+                (0..objectives.len()).filter(|&at| fronts[at] >= front).collect();
             if open.is_empty() {
                 break;
             }
             for &at in &open {
-                if !open.iter().any(|&other| dominates(losses[other], losses[at])) {
+                if !open.iter().any(|&other| dominates(objectives[other], objectives[at])) {
                     fronts[at] = front;
                 }
             }
@@ -270,17 +284,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fronts_are_as_defined(losses in losses()) {
-            prop_assert_eq!(fronts(&losses), plain_fronts(&losses));
+        fn fronts_are_as_defined(objectives in objectives()) {
+            prop_assert_eq!(fronts(&objectives), plain_fronts(&objectives));
         }
 
         #[test]
-        fn the_ends_of_a_front_stand_alone(losses in losses()) {
-            let found = crowding(&losses);
-            for loss in [0, 1] {
-                let least = losses.iter().map(|l| l[loss]).fold(f64::INFINITY, f64::min);
-                let is_end = |at: &usize| losses[*at][loss] == least && found[*at].is_infinite();
-                prop_assert_eq!((0..losses.len()).filter(is_end).count().min(1), 1);
+        fn the_ends_of_a_front_are_infinitely_far_from_others(objectives in objectives()) {
+            let found = crowding(&objectives);
+            for axis in [0, 1] {
+                let min = objectives.iter().map(|one| one[axis]).fold(f64::INFINITY, f64::min);
+                let is_end = |at: &usize| objectives[*at][axis] == min && found[*at].is_infinite();
+                prop_assert_eq!((0..objectives.len()).filter(is_end).count().min(1), 1);
             }
         }
 
@@ -289,7 +303,7 @@ mod tests {
             let size = 1 + ((n - 1) as f64 * part) as usize;
             let mut rng = Seed::new(seed).rng();
             let [a, b] = [(); 2].map(|()| random_subset(n, size, &mut rng));
-            let mut child = mix(&a, &b, &mut rng);
+            let mut child = crossover(&a, &b, &mut rng);
             prop_assert!(child.iter().all(|one| a.contains(one) || b.contains(one)));
             prop_assert!(a.iter().filter(|one| b.contains(one)).all(|one| child.contains(one)));
             mutate(&mut child, n, 0.5, &mut rng);
@@ -308,9 +322,9 @@ mod tests {
         assert_eq!(found[2], 3.0 / 4.0 + 2.0 / 4.0);
     }
 
-    /// Candidate c costs c in the first loss and 11 - c in the second: every subset of three whose
-    /// members are adjacent in neither sense is beaten by none only if its sums cannot both fall,
-    /// and they never can, so all are on the front; the least first loss is 0 + 1 + 2.
+    /// Candidate c adds c to the first objective and 11 - c to the second, so the two of a subset of
+    /// three always add up to 33: none dominates another, and all are on the first front. Its ends
+    /// are the subsets with the smallest and the largest sum, 0 + 1 + 2 and 9 + 10 + 11.
     #[test]
     fn the_ends_of_a_known_front_are_found() {
         let cost = |subset: &Subset| {
@@ -332,12 +346,13 @@ mod tests {
             [hash as f64, subset[0] as f64]
         };
         let search = GeneticSearch { generations: 30, ..GeneticSearch::default() };
-        let told = |_: usize, least: f64| history.borrow_mut().push(least);
-        let front = search.run(20, 5, &[vec![0, 1, 2, 3, 4]], rugged, Seed::new(3), &told).unwrap();
+        let progress = |_: usize, best: f64| history.borrow_mut().push(best);
+        let initial = [vec![0, 1, 2, 3, 4]];
+        let front = search.run(20, 5, &initial, rugged, Seed::new(3), &progress).unwrap();
         let history = history.into_inner();
         assert!(history.is_sorted_by(|a, b| a >= b), "{history:?}");
-        assert_eq!(front[0].losses[0], history[29]);
-        let again = search.run(20, 5, &[vec![0, 1, 2, 3, 4]], rugged, Seed::new(3), &|_, _| ());
+        assert_eq!(front[0].objectives[0], history[29]);
+        let again = search.run(20, 5, &initial, rugged, Seed::new(3), &|_, _| ());
         assert_eq!(again.unwrap(), front);
     }
 

@@ -10,7 +10,7 @@ mod tuning;
 mod validation;
 mod votes;
 
-pub use genetic::{GeneticSearch, Individual, Losses, Subset};
+pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{Candidate, FIT_SHARE, MEMBERS, SAMPLE, Sampling};
 pub use search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, Genetic, MUTATION, POPULATION};

@@ -1,7 +1,8 @@
-//! One row per measurement: the border between learning and statistics.
+//! Measured losses as a table with one row per measurement: the interface between learning and
+//! statistics.
 //!
-//! Statistics and reports can be redone from a file of these, without data or models, and for
-//! anybody's results.
+//! Statistics and reports can be computed from a file of such rows alone, without data or models, and
+//! for the results of other programs, too.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,7 +12,7 @@ use std::path::Path;
 use crate::data::{Cell, Record, check_length, open, open_table, stem};
 use crate::error::{ContentError, Error, Result};
 
-/// How wrong a method was on a data set, by one criterion.
+/// The loss of a method on a data set, by one criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement<'a> {
     /// The data set.
@@ -20,11 +21,11 @@ pub struct Measurement<'a> {
     pub method: &'a str,
     /// The criterion's key, such as `macro_f1`.
     pub criterion: &'a str,
-    /// The fold; none if the loss is already a mean over folds.
+    /// The fold; `None` if the loss is already a mean over folds.
     pub fold: Option<usize>,
     /// The loss.
     pub loss: f64,
-    /// How long the method took there, whatever the criterion.
+    /// How long the method took on that fold or data set; the same for every criterion.
     pub seconds: Option<f64>,
 }
 
@@ -49,10 +50,10 @@ pub struct Results {
     methods: Names,
     criteria: Names,
     rows: Vec<Row>,
-    place_of: HashMap<Key, usize>,
+    index_of: HashMap<Key, usize>,
 }
 
-/// A measurement with numbers for names.
+/// A measurement with indices in place of names.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     key: Key,
@@ -60,7 +61,7 @@ struct Row {
     seconds: Option<f64>,
 }
 
-/// What is measured once.
+/// What identifies a measurement: no two have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key {
     dataset: usize,
@@ -73,16 +74,17 @@ struct Key {
 #[derive(Clone, Debug, Default)]
 struct Names {
     all: Vec<String>,
-    place_of: HashMap<String, usize>,
+    index_of: HashMap<String, usize>,
 }
 
 impl Names {
-    fn place(&mut self, name: &str) -> usize {
-        if let Some(&place) = self.place_of.get(name) {
-            return place;
+    /// The index of a name, which is added if it is new.
+    fn index(&mut self, name: &str) -> usize {
+        if let Some(&index) = self.index_of.get(name) {
+            return index;
         }
         self.all.push(name.into());
-        self.place_of.insert(name.into(), self.all.len() - 1);
+        self.index_of.insert(name.into(), self.all.len() - 1);
         self.all.len() - 1
     }
 }
@@ -103,7 +105,7 @@ impl Results {
         &self.criteria.all
     }
 
-    /// Adds a measurement that is not there yet.
+    /// Adds a measurement. One that is there already, or is not finite, is an error.
     pub fn push(&mut self, measurement: Measurement) -> Result<()> {
         let Measurement { dataset, method, criterion, fold, loss, seconds } = measurement;
         let of = || {
@@ -125,24 +127,24 @@ impl Results {
 
     fn key(&mut self, dataset: &str, method: &str, criterion: &str, fold: Option<usize>) -> Key {
         Key {
-            dataset: self.datasets.place(dataset),
-            criterion: self.criteria.place(criterion),
-            method: self.methods.place(method),
+            dataset: self.datasets.index(dataset),
+            criterion: self.criteria.index(criterion),
+            method: self.methods.index(method),
             fold,
         }
     }
 
-    /// Adds a row, or says which earlier one measures the same.
+    /// Adds a row, or returns the index of the earlier row with the same key.
     fn insert(&mut self, row: Row) -> Result<(), usize> {
-        if let Some(&earlier) = self.place_of.get(&row.key) {
+        if let Some(&earlier) = self.index_of.get(&row.key) {
             return Err(earlier);
         }
-        self.place_of.insert(row.key, self.rows.len());
+        self.index_of.insert(row.key, self.rows.len());
         self.rows.push(row);
         Ok(())
     }
 
-    /// The measurements, in the order in which they came.
+    /// The measurements, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Measurement<'_>> {
         self.rows.iter().map(|row| Measurement {
             dataset: &self.datasets.all[row.key.dataset],
@@ -154,9 +156,9 @@ impl Results {
         })
     }
 
-    /// By one criterion, the loss of each method (column) on each data set (row): the plain mean
-    /// over folds. None where a fold is missing that another method was measured in, since means
-    /// over different rows do not compare.
+    /// By one criterion, the loss of each method (column) on each data set (row): the unweighted
+    /// mean over folds. It is `None` where a fold is missing in which another method was measured,
+    /// since means over different rows cannot be compared.
     pub fn losses(&self, criterion: usize) -> Vec<Vec<Option<f64>>> {
         let n_methods = self.methods.all.len();
         let cells = self.by_cell(criterion);
@@ -184,7 +186,7 @@ impl Results {
 
     /// The seconds of a method on each data set, all folds together, where they are known.
     pub fn seconds(&self, method: usize) -> Vec<Option<f64>> {
-        // Every criterion repeats what the fold took.
+        // The seconds of a fold are repeated in the row of every criterion, and must be counted once.
         let mut by_fold: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
         for Row { key, seconds, .. } in self.rows.iter().filter(|row| row.key.method == method) {
             if let Some(seconds) = seconds {
@@ -198,8 +200,9 @@ impl Results {
         by_set
     }
 
-    /// By one criterion, data set after data set and in each method after method: folds and losses,
-    /// folds ascending, so that a mean does not depend on the order in which they came.
+    /// By one criterion, the folds and losses of each data set and method, method after method within
+    /// each data set. Folds are sorted, so that the rounding of a mean does not depend on the order in
+    /// which they were added.
     fn by_cell(&self, criterion: usize) -> Vec<Vec<(Option<usize>, f64)>> {
         let n_methods = self.methods.all.len();
         let mut cells = vec![Vec::new(); self.datasets.all.len() * n_methods];
@@ -210,8 +213,8 @@ impl Results {
         cells
     }
 
-    /// Writes `dataset,method,criterion,fold,loss,seconds`; the last but one is `loss` always, the
-    /// other two are left out where no measurement has one.
+    /// Writes the columns `dataset,method,criterion,fold,loss,seconds`, without `fold` or `seconds` if
+    /// no measurement has one.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         let has_folds = self.rows.iter().any(|row| row.key.fold.is_some());
@@ -243,9 +246,9 @@ impl Results {
     ///
     /// A long table has the columns `dataset`, `method` (or `algorithm`) and `loss` (or `value`) in
     /// any order, and may have `criterion`, `fold` and `seconds`; other columns are ignored. A wide
-    /// one has neither a method nor a loss column: what is not `dataset`, `criterion` or `fold` is a
-    /// method. Without a criterion column, the criterion is named as the file is. A missing loss is
-    /// no measurement.
+    /// table has neither a method nor a loss column: every column other than `dataset`, `criterion`
+    /// and `fold` holds the losses of a method. Without a criterion column, the criterion has the name
+    /// of the file. An empty cell is no measurement.
     pub fn read(path: &Path) -> Result<Results> {
         if path.is_dir() {
             return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
@@ -253,7 +256,7 @@ impl Results {
         parse(path, open(path)?)
     }
 
-    /// Reads text that stands in memory as if it were the file `path`, which need not exist.
+    /// Reads text in memory as if it were the file `path`, which need not exist.
     pub fn parse(path: &Path, text: &[u8]) -> Result<Results> {
         parse(path, Box::new(text))
     }
@@ -289,7 +292,7 @@ fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
                 MethodName::In(column) => name(record, *column)?,
                 MethodName::Above(name) => Cow::Borrowed(name.as_str()),
             };
-            // Even without a loss its name is known, so that the gap is.
+            // A method is registered even where its loss is missing, so that the gap is noticed.
             let key = results.key(&dataset, &method, &criterion, fold);
             let Some(loss) = loss(record, *column, of)? else { continue };
             if let Err(earlier) = results.insert(Row { key, loss, seconds }) {
@@ -319,11 +322,11 @@ struct Columns {
     methods: Vec<(MethodName, usize)>,
 }
 
-/// Where the name of a method stands.
+/// Where the name of a method is found.
 enum MethodName {
-    /// In a column of a long table.
+    /// In the cells of a column of a long table.
     In(usize),
-    /// Above a column of a wide one.
+    /// In the header of a column of a wide table.
     Above(String),
 }
 
@@ -365,14 +368,14 @@ impl Columns {
             (None, Some(_)) => Err(refused("a column method beside the column loss".into())),
             (None, None) => {
                 let taken = [Some(dataset), criterion, fold];
-                // A program that numbers the rows leaves that column without a name.
+                // A column without a name holds row numbers: some programs, such as pandas, write it so.
                 let is_method = |at: &usize| !taken.contains(&Some(*at)) && !names[*at].is_empty();
                 let method = |at: usize| (MethodName::Above(names[at].clone()), at);
                 let methods: Vec<_> = (0..names.len()).filter(is_method).map(method).collect();
-                match methods.is_empty() {
-                    true => Err(refused("at least one column of losses".into())),
-                    false => Ok(Columns { methods, ..columns }),
+                if methods.is_empty() {
+                    return Err(refused("at least one column of losses".into()));
                 }
+                Ok(Columns { methods, ..columns })
             }
         }
     }
@@ -383,10 +386,10 @@ fn name<'r>(record: &'r Record, column: usize) -> Result<Cow<'r, str>> {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
         Cow::Owned(text) => Cow::Owned(text.trim().into()),
     };
-    match name.is_empty() {
-        true => Err(record.fault_in(column, "a name").found("none").into()),
-        false => Ok(name),
+    if name.is_empty() {
+        return Err(record.fault_in(column, "a name").found("none").into());
     }
+    Ok(name)
 }
 
 fn fold(record: &Record, column: usize) -> Result<Option<usize>> {

@@ -1,4 +1,5 @@
-//! Counts of right and wrong cells, the three rates made of them, and what zero over zero costs.
+//! Counts of true positives, false positives and false negatives, the three rates computed from
+//! them, and the loss where a rate is zero over zero.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -6,15 +7,15 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// How the labels said to be relevant compare with those that are: in a row, in a label's column
-/// or in a whole table. True negatives enter no rate and are not counted.
+/// How the predicted labels compare with the relevant ones: in a row, in the column of a label or
+/// in a whole table. No rate depends on true negatives, so they are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Relevant, and said to be: TP.
+    /// The number of labels that are relevant and predicted: TP.
     pub true_positives: usize,
-    /// Irrelevant, but said to be relevant: FP.
+    /// The number of labels that are irrelevant, but predicted: FP.
     pub false_positives: usize,
-    /// Relevant, but said to be irrelevant: FN.
+    /// The number of labels that are relevant, but not predicted: FN.
     pub false_negatives: usize,
 }
 
@@ -33,12 +34,12 @@ impl Confusion {
         }
     }
 
-    /// How many cells are wrong.
+    /// The number of wrong cells, FP + FN.
     pub fn n_wrong(&self) -> usize {
         self.false_positives + self.false_negatives
     }
 
-    /// Whether nothing is relevant and nothing was said to be.
+    /// Whether no label is relevant and none was predicted.
     pub fn is_empty(&self) -> bool {
         *self == Confusion::default()
     }
@@ -62,7 +63,7 @@ impl Sum for Confusion {
     }
 }
 
-/// A share of errors: one minus a metric, so smaller is better.
+/// A rate of errors: one minus a metric, so smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rate {
     /// False discovery rate, FP / (TP + FP): one minus precision.
@@ -77,7 +78,7 @@ impl Rate {
     /// All three, in the paper's order.
     pub const ALL: [Rate; 3] = [Rate::Fdr, Rate::Fnr, Rate::F1];
 
-    /// The rate, or nothing where it is vacuous: where its own denominator is zero.
+    /// The rate, or `None` where it is vacuous: where its own denominator is zero.
     pub fn of(self, counts: &Confusion) -> Option<f64> {
         let (wrong, right) = match self {
             Rate::Fdr => (counts.false_positives, counts.true_positives),
@@ -87,10 +88,12 @@ impl Rate {
         (wrong + right > 0).then(|| wrong as f64 / (wrong + right) as f64)
     }
 
-    /// The rate, with the rule deciding where it is vacuous; nothing where the rule skips it.
+    /// The rate, or the loss that the rule assigns where the rate is vacuous; `None` if the rule
+    /// leaves it out.
     pub fn loss(self, counts: &Confusion, undefined: Undefined) -> Option<f64> {
         self.of(counts).or(match undefined {
-            // Of a vacuous cell that is not empty, one side named labels and the other none.
+            // A rate that is vacuous although the counts are not all zero has labels on one side
+            // (relevant or predicted) and none on the other, so every label is wrong.
             Undefined::Paper => Some(if counts.is_empty() { 0.0 } else { 1.0 }),
             Undefined::Zero => Some(1.0),
             Undefined::One => Some(0.0),
@@ -101,8 +104,8 @@ impl Rate {
 
 /// What a vacuous metric (precision, recall or F1 of zero over zero) counts as.
 ///
-/// `Zero` and `One` speak of the metric, as scikit-learn's `zero_division` does, and a loss is one
-/// minus it: under `Zero` a vacuous cell costs 1, under `One` it costs 0.
+/// `Zero` and `One` are values of the metric, as with scikit-learn's `zero_division`. A loss is one
+/// minus the metric: under `Zero` a vacuous cell has a loss of 1, under `One` a loss of 0.
 ///
 /// | | FDR: nothing predicted | FNR: nothing relevant | F1: neither | scikit-learn |
 /// |---|---|---|---|---|
@@ -120,7 +123,7 @@ pub enum Undefined {
     Zero,
     /// The metric counts as 1, so the loss is 0.
     One,
-    /// Left out of the mean; a mean of nothing has no value.
+    /// The cell is left out of the mean. A mean over no cells has no value.
     Skip,
 }
 

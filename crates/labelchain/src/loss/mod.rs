@@ -1,9 +1,9 @@
-//! How wrong is an answer? Eleven criteria, all of them losses: smaller is better.
+//! How wrong is a prediction? Eleven criteria, all of them losses: smaller is better.
 //!
-//! Two count wrong cells and wrong rows. The other nine are three [rates](Rate) times three
-//! [averagings](Averaging) of one [confusion](Confusion). A rate can be zero over zero (no label
-//! predicted, none relevant): [`Undefined`] decides what that costs, and [`Losses::n_vacuous`] says
-//! how often it had to.
+//! Two criteria count wrong cells and wrong rows. The other nine are three [rates](Rate) times three
+//! [averagings](Averaging) of the same [counts](Confusion). A rate can be zero over zero (no label
+//! predicted, none relevant): [`Undefined`] is the rule that says what this counts as, and
+//! [`Losses::n_vacuous`] is the number of times that the rule was needed.
 //!
 //! ```
 //! use labelchain::data::{LabelId, LabelMatrix};
@@ -35,20 +35,20 @@ use crate::error::{Error, Result};
 /// Over what a rate is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Averaging {
-    /// A rate for each row, and their mean: the paper's "example-based".
+    /// The mean of the rates of all rows: the paper's "example-based".
     Example,
-    /// A rate for each label, and their mean: a rare label weighs as much as a frequent one.
+    /// The mean of the rates of all labels: a rare label weighs as much as a frequent one.
     Macro,
-    /// One rate of the counts of all cells.
+    /// The rate of the counts summed over all rows and labels.
     Micro,
 }
 
-/// One of the eleven ways to measure an answer.
+/// One of the eleven losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Criterion {
-    /// The share of wrong cells.
+    /// Hamming loss: the share of wrong cells.
     Hamming,
-    /// The share of rows that are not right in every label.
+    /// Zero-one loss: the share of rows with at least one wrong label.
     ZeroOne,
     /// A rate, averaged.
     Of(Averaging, Rate),
@@ -85,7 +85,7 @@ impl Criterion {
         Criterion::Of(Averaging::Micro, Rate::F1),
     ];
 
-    /// Its place in [`Criterion::ALL`].
+    /// Its index in [`Criterion::ALL`].
     pub fn index(self) -> usize {
         match self {
             Criterion::Hamming => 0,
@@ -99,7 +99,7 @@ impl Criterion {
         NAMES[self.index()].0
     }
 
-    /// Its name for people, such as "Macro F1".
+    /// Its name in reports, such as "Macro F1".
     pub fn title(self) -> &'static str {
         NAMES[self.index()].1
     }
@@ -128,7 +128,7 @@ impl FromStr for Criterion {
     }
 }
 
-/// The value of every criterion, and how much of it rests on the rule for zero over zero.
+/// The value of every criterion, and how many of its cells are zero over zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Losses {
     values: [Option<f64>; 11],
@@ -136,7 +136,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Measures an answer against the truth by all eleven criteria.
+    /// Compares a prediction with the truth by all eleven criteria.
     pub fn between(
         truth: &LabelMatrix,
         answer: &LabelMatrix,
@@ -170,9 +170,9 @@ impl Losses {
         })
     }
 
-    /// The plain mean of each criterion over folds, however many rows each fold has, and not the
-    /// criterion of all their rows together. A fold without a value is left out; vacuous cells add
-    /// up.
+    /// The unweighted mean of each criterion over folds: a fold counts the same however many rows it
+    /// has. This is not the criterion of all their rows together. A fold without a value is left out;
+    /// the numbers of vacuous cells are summed.
     pub fn mean(folds: &[Losses]) -> Losses {
         Losses {
             values: array::from_fn(|at| mean(folds.iter().filter_map(|fold| fold.values[at]))),
@@ -180,7 +180,7 @@ impl Losses {
         }
     }
 
-    /// The value of a criterion, never NaN; nothing where there was nothing to average.
+    /// The value of a criterion, never NaN; `None` where there was nothing to average.
     pub fn get(&self, criterion: Criterion) -> Option<f64> {
         self.values[criterion.index()]
     }
@@ -197,23 +197,26 @@ impl Losses {
     }
 }
 
-/// The confusion of each row and of each label. Rows are population counts; labels visit only the
-/// bits that are set, which are few where labels are many.
+/// The confusion of each row and of each label. Rows are counted 64 labels at a time, by counting the
+/// bits of a word. For the labels only the bits that are set are visited, because few are set where
+/// there are many labels.
 fn count(truth: &LabelMatrix, answer: &LabelMatrix) -> (Vec<Confusion>, Vec<Confusion>) {
     let mut labels = vec![Confusion::default(); truth.n_labels()];
     let rows = (0..truth.n_rows()).map(|row| {
         let (truth, answer) = (truth.row(row), answer.row(row));
         for (at, (&truth, &answer)) in truth.iter().zip(answer).enumerate() {
-            let mut open = truth | answer;
-            while open != 0 {
-                let bit = open & open.wrapping_neg();
+            let mut remaining = truth | answer;
+            while remaining != 0 {
+                let bit = remaining & remaining.wrapping_neg();
                 let label = &mut labels[at * 64 + bit.trailing_zeros() as usize];
-                match (truth & bit != 0, answer & bit != 0) {
-                    (true, true) => label.true_positives += 1,
-                    (true, false) => label.false_negatives += 1,
-                    (false, _) => label.false_positives += 1,
+                if truth & answer & bit != 0 {
+                    label.true_positives += 1;
+                } else if truth & bit != 0 {
+                    label.false_negatives += 1;
+                } else {
+                    label.false_positives += 1;
                 }
-                open ^= bit;
+                remaining ^= bit;
             }
         }
         Confusion::between(truth, answer)
@@ -221,7 +224,7 @@ fn count(truth: &LabelMatrix, answer: &LabelMatrix) -> (Vec<Confusion>, Vec<Conf
     (rows.collect(), labels)
 }
 
-/// The mean, or nothing where there is nothing to average.
+/// The mean, or `None` where there is nothing to average.
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum) = values.fold((0usize, 0.0), |(n, sum), value| (n + 1, sum + value));
     (n > 0).then(|| sum / n as f64)
@@ -296,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_rule_moves_only_the_vacuous_cells() {
-        // Row 2 is empty and answered so; label 2 is never relevant but said once.
+        // Row 2 has no relevant and no predicted label; label 2 is never relevant, but predicted once.
         let truth = table(&["10", "00"]);
         let answer = table(&["11", "00"]);
         let value = |averaging, rate, rule| measure(&truth, &answer, rule).get(Of(averaging, rate));
@@ -403,14 +406,14 @@ mod tests {
         let count = |cells: &Cells, what| cells.iter().filter(|&&cell| cell == what).count() as f64;
         let metric = |cells: &Cells, rate| {
             let hits = count(cells, (true, true));
-            let said = hits + count(cells, (false, true));
+            let predicted = hits + count(cells, (false, true));
             let relevant = hits + count(cells, (true, false));
             match rate {
-                _ if said + relevant == 0.0 => 1.0,
-                _ if said == 0.0 || relevant == 0.0 => 0.0,
-                Rate::Fdr => hits / said,
+                _ if predicted + relevant == 0.0 => 1.0,
+                _ if predicted == 0.0 || relevant == 0.0 => 0.0,
+                Rate::Fdr => hits / predicted,
                 Rate::Fnr => hits / relevant,
-                Rate::F1 => 2.0 * hits / (said + relevant),
+                Rate::F1 => 2.0 * hits / (predicted + relevant),
             }
         };
         let wrong = |cells: &Cells| cells.iter().filter(|(truth, answer)| truth != answer).count();

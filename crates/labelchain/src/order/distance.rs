@@ -1,22 +1,26 @@
-//! How far apart two orders are, from 0 for equal ones to 1 (methods 5).
+//! Distances between label orders, from 0 for equal orders to 1 (methods 5).
 
 use crate::chain::Order;
 
 /// A distance between orders of the same labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderDistance {
-    /// The share of label pairs that the orders put the other way round (Kendall).
+    /// The share of label pairs whose relative order differs (Kendall's tau distance).
     #[default]
     Precedence,
-    /// The share of neighbours in one order that do not follow each other in the other.
+    /// The share of pairs of consecutive labels in one order that are not consecutive, in the same
+    /// direction, in the other.
     Adjacency,
-    /// By how many places labels are moved, as a share of what a reversed order moves (Spearman).
+    /// The sum of |difference of positions| over the labels, divided by its greatest possible value,
+    /// which the reversed order has (Spearman's footrule).
     Positional,
     /// The share of positions with different labels.
     Hamming,
-    /// How many exchanges of two labels lead from one to the other, of L - 1 (Cayley).
+    /// The smallest number of exchanges of two labels that turn one order into the other, divided by
+    /// L - 1 for L labels (Cayley).
     Cayley,
-    /// How many labels must be taken out and put back elsewhere, of L (Ulam).
+    /// The smallest number of labels that must be taken out and inserted elsewhere, divided by L
+    /// (Ulam).
     Ulam,
 }
 
@@ -31,41 +35,47 @@ impl OrderDistance {
         ("ulam", OrderDistance::Ulam),
     ];
 
-    /// The distance between two orders of the same labels; a single label has only one order.
+    /// The distance between two orders of the same labels; 0 for fewer than two labels, which have
+    /// only one order.
     pub fn between(self, a: &Order, b: &Order) -> f64 {
         let n = a.len();
         if n < 2 {
             return 0.0;
         }
-        // Where the label at each position of `a` stands in `b`: ascending if they are equal.
-        let mut place = vec![0; n];
-        b.iter().enumerate().for_each(|(at, label)| place[label.0] = at);
-        let moved: Vec<usize> = a.iter().map(|label| place[label.0]).collect();
+        // For each position of `a`, the position of its label in `b`: the identity if they are equal.
+        let mut position = vec![0; n];
+        b.iter().enumerate().for_each(|(at, label)| position[label.0] = at);
+        let moved: Vec<usize> = a.iter().map(|label| position[label.0]).collect();
         let pairs = n * (n - 1) / 2;
-        let (count, most) = match self {
+        let (count, max) = match self {
             OrderDistance::Precedence => (inversions(&moved), pairs),
             OrderDistance::Adjacency => {
                 (moved.windows(2).filter(|two| two[1] != two[0] + 1).count(), n - 1)
             }
-            // Reversed, the labels move by n - 1, n - 3, … places: n²/2 in all, rounded down.
+            // In the reversed order, the labels move by n - 1, n - 3, … positions: n²/2 in total,
+            // rounded down.
             OrderDistance::Positional => {
                 (moved.iter().enumerate().map(|(at, to)| at.abs_diff(*to)).sum(), n * n / 2)
             }
             OrderDistance::Hamming => {
                 (moved.iter().enumerate().filter(|(at, to)| at != *to).count(), n)
             }
+            // A cycle of c labels takes c - 1 exchanges, so all cycles together n minus their number.
             OrderDistance::Cayley => (n - cycles(&moved), n - 1),
-            OrderDistance::Ulam => (n - longest_ascent(&moved), n),
+            // The labels of a longest increasing subsequence may stay; all others must be moved.
+            OrderDistance::Ulam => (n - longest_increasing_subsequence(&moved), n),
         };
-        count as f64 / most as f64
+        count as f64 / max as f64
     }
 }
 
+/// The number of pairs whose order is reversed.
 fn inversions(moved: &[usize]) -> usize {
     let before = |at: usize| moved[..at].iter().filter(|&&other| other > moved[at]).count();
     (0..moved.len()).map(before).sum()
 }
 
+/// The number of cycles of a permutation.
 fn cycles(moved: &[usize]) -> usize {
     let mut seen = vec![false; moved.len()];
     let mut n_cycles = 0;
@@ -80,8 +90,8 @@ fn cycles(moved: &[usize]) -> usize {
     n_cycles
 }
 
-/// The length of the longest ascending part, not necessarily of neighbours, by patience sorting.
-fn longest_ascent(moved: &[usize]) -> usize {
+/// The length of the longest increasing subsequence, by patience sorting.
+fn longest_increasing_subsequence(moved: &[usize]) -> usize {
     let mut tops: Vec<usize> = Vec::new();
     for &at in moved {
         match tops.partition_point(|&top| top < at) {

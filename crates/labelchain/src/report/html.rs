@@ -1,12 +1,12 @@
-//! The report as one page that needs nothing else: no network, no other file.
+//! The report as one self-contained HTML page, which needs no network and no other file.
 
 use std::fmt::Write as _;
 
-use super::sheet::{Cell, Line, Mark, Sheet};
+use super::sheet::{Mark, Sheet, SheetCell, SheetRow};
 use super::svg::Escaped;
 use super::{Figure, Report, Section};
 
-/// Nothing may be fetched: what the page needs is in it.
+/// The page's content security policy: a browser may load nothing from elsewhere.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -37,7 +37,7 @@ pub(super) fn page(report: &Report) -> String {
         page += &part(section, report);
     }
     page += "<section id=\"recipe\">\n<h2>How it was computed</h2>\n<ul>\n";
-    for sentence in &report.recipe {
+    for sentence in &report.procedure {
         let _ = writeln!(page, "<li>{}</li>", Escaped(sentence));
     }
     let version = env!("CARGO_PKG_VERSION");
@@ -66,30 +66,39 @@ fn part(section: &Section, report: &Report) -> String {
     if report.sections.iter().flat_map(|section| &section.sheets).any(|sheet| sheet.id == losses) {
         let _ = writeln!(page, "<p><a href=\"#{losses}\">The losses and ranks it rests on</a></p>");
     }
-    // The first table and the figures are seen at once; the rest is a click away.
+    // The figures and the first table are shown at once, the other tables after a click.
     let is_folded = |place: usize| section.is_appendix || place > 0;
     let tables: Vec<String> = section
         .sheets
         .iter()
         .enumerate()
-        .map(|(place, sheet)| match is_folded(place) {
-            true => folded(&sheet.id, &sheet.caption, &table(sheet, "")),
-            false => table(sheet, &sheet.id),
+        .map(|(place, sheet)| {
+            if is_folded(place) {
+                folded(&sheet.id, &sheet.caption, &table(sheet, ""))
+            } else {
+                table(sheet, &sheet.id)
+            }
         })
         .collect();
     let figures: Vec<String> = section
         .figures
         .iter()
-        .map(|of| match section.is_appendix {
-            true => folded(&format!("{}-figure", of.id), &of.title, &figure(of)),
-            false => figure(of),
+        .map(|of| {
+            if section.is_appendix {
+                folded(&format!("{}-figure", of.id), &of.title, &figure(of))
+            } else {
+                figure(of)
+            }
         })
         .collect();
     let figures = figures.concat();
-    match (section.figures.len(), section.is_appendix) {
-        (_, true) | (0, _) => page + &figures + &tables.concat() + "</section>\n",
-        // One figure, and the table that says the same beside it.
-        (1, false) => {
+    if section.is_appendix {
+        return page + &figures + &tables.concat() + "</section>\n";
+    }
+    match section.figures.len() {
+        0 => page + &tables.concat() + "</section>\n",
+        // A single figure stands next to the table with the same content.
+        1 => {
             let (first, rest) = tables.split_at(tables.len().min(1));
             let first = first.concat();
             page + &format!(
@@ -122,47 +131,49 @@ fn figure(figure: &Figure) -> String {
 fn table(sheet: &Sheet, id: &str) -> String {
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
     let caption = Escaped(&sheet.caption);
-    // A wide table is scrolled within its frame, by keyboard too.
+    // A wide table scrolls within its frame; the tabindex makes that possible by keyboard, too.
     let mut page = format!(
         "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"{id}>\n<table>\n\
          <caption><span>{caption}</span></caption>\n<thead><tr>"
     );
-    let is_sorted = sheet.columns.first().is_some_and(|name| !name.is_empty());
+    let is_sortable = sheet.columns.first().is_some_and(|name| !name.is_empty());
     for name in &sheet.columns {
         let text = Escaped(name);
-        let _ = match (name.is_empty(), is_sorted) {
-            (true, _) => write!(page, "<td></td>"),
-            (false, true) => write!(page, "<th scope=\"col\"><button>{text}</button></th>"),
-            (false, false) => write!(page, "<th scope=\"col\">{text}</th>"),
+        let _ = if name.is_empty() {
+            write!(page, "<td></td>")
+        } else if is_sortable {
+            write!(page, "<th scope=\"col\"><button>{text}</button></th>")
+        } else {
+            write!(page, "<th scope=\"col\">{text}</th>")
         };
     }
     page += "</tr></thead>\n<tbody>\n";
-    let (summaries, rows): (Vec<&Line>, Vec<&Line>) =
-        sheet.lines.iter().partition(|line| line.is_summary);
-    rows.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
+    let (summaries, rows): (Vec<&SheetRow>, Vec<&SheetRow>) =
+        sheet.rows.iter().partition(|row| row.is_summary);
+    rows.into_iter().for_each(|row| page += &table_row(row, sheet.columns.len() - 1));
     page += "</tbody>\n";
     if !summaries.is_empty() {
         page += "<tfoot>\n";
-        summaries.into_iter().for_each(|line| page += &row(line, sheet.columns.len() - 1));
+        summaries.into_iter().for_each(|row| page += &table_row(row, sheet.columns.len() - 1));
         page += "</tfoot>\n";
     }
     page + "</table>\n</div>\n"
 }
 
-fn row(line: &Line, n_columns: usize) -> String {
-    let head = Escaped(&line.head);
-    let head = match &line.link {
+fn table_row(row: &SheetRow, n_columns: usize) -> String {
+    let head = Escaped(&row.head);
+    let head = match &row.link {
         Some(link) => format!("<a href=\"#{link}\">{head}</a>"),
         None => head.to_string(),
     };
-    let cells: String = match &line.cells[..] {
+    let cells: String = match &row.cells[..] {
         [one] if n_columns > 1 => cell(one, &format!(" colspan=\"{n_columns}\"")),
         cells => cells.iter().map(|of| cell(of, "")).collect(),
     };
     format!("<tr><th scope=\"row\">{head}</th>{cells}</tr>\n")
 }
 
-fn cell(cell: &Cell, span: &str) -> String {
+fn cell(cell: &SheetCell, span: &str) -> String {
     let class = match (cell.mark, cell.value) {
         (Mark::Best | Mark::TiedBest, _) => " class=\"best\"",
         (Mark::Significant, _) => " class=\"significant\"",
@@ -170,11 +181,12 @@ fn cell(cell: &Cell, span: &str) -> String {
         (Mark::None, Some(_)) => "",
     };
     let value = cell.value.map(|value| format!(" data-value=\"{value}\"")).unwrap_or_default();
-    let source = match cell.source.is_empty() {
-        true => String::new(),
-        false => format!(" title=\"{}\"", Escaped(&cell.source)),
+    let source = if cell.source.is_empty() {
+        String::new()
+    } else {
+        format!(" title=\"{}\"", Escaped(&cell.source))
     };
-    // The rank behind a loss is set smaller.
+    // The rank in brackets after a loss is set smaller.
     let text = match cell.text.split_once(" (") {
         Some((loss, rank)) if cell.value.is_some() => {
             format!("{} <small>({}</small>", Escaped(loss), Escaped(rank))

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::sheet::{Mark, best, decimals, p_text};
 use super::{Report, title};
-use crate::stats::{Comparison, Measured};
+use crate::stats::{Comparison, CriterionComparison};
 
-/// What every document needs. Tables may be copied out of it: they need these packages only.
+/// The preamble of every document. A table copied into another document needs only these packages.
 const PREAMBLE: &str = "\\documentclass[10pt]{article}
 \\usepackage[T1]{fontenc}
 \\usepackage[utf8]{inputenc}
@@ -23,7 +23,8 @@ pub(super) fn document(report: &Report, comparison: &Comparison) -> String {
     for sentence in report.notes.iter().chain(&report.sections[0].text) {
         let _ = writeln!(page, "{}\\par", escaped(sentence));
     }
-    // As many criteria side by side as fit across a page: the paper has 32 columns of three digits.
+    // As many criteria stand side by side as fit across a page. The paper has 32 columns of three
+    // digits.
     let at_once = |n_columns: usize| (n_columns / comparison.methods.len().max(1)).clamp(1, 4);
     page += &statistics(comparison, at_once(32));
     let is_long = comparison.criteria.iter().any(|of| decimals(of) > 3);
@@ -31,21 +32,21 @@ pub(super) fn document(report: &Report, comparison: &Comparison) -> String {
         page += &losses(comparison, criteria);
     }
     page += "\\section*{How it was computed}\n\\begin{itemize}\n";
-    for sentence in &report.recipe {
+    for sentence in &report.procedure {
         let _ = writeln!(page, "\\item {}", escaped(sentence));
     }
     page + "\\end{itemize}\n\\end{document}\n"
 }
 
-/// Methods by number, for captions.
+/// The numbers and names of the methods, for captions.
 fn key(comparison: &Comparison) -> String {
     let names = (1..).zip(&comparison.methods);
     let names: Vec<String> = names.map(|(at, name)| format!("{at} {}", escaped(name))).collect();
     names.join(", ")
 }
 
-/// Rules under the name of each criterion, and the names themselves.
-fn header(comparison: &Comparison, criteria: &[Measured]) -> String {
+/// The name of each criterion above its columns, and a rule under each name.
+fn header(comparison: &Comparison, criteria: &[CriterionComparison]) -> String {
     let k = comparison.methods.len();
     let mut page = String::new();
     for of in criteria {
@@ -65,13 +66,14 @@ fn numbers(comparison: &Comparison, n_criteria: usize) -> String {
     format!("Alg.{}\\\\\n", numbers.repeat(n_criteria))
 }
 
-/// The columns: a name, then for each criterion one for each method.
+/// The column specification: a name, then for each criterion a column for each method.
 fn columns(comparison: &Comparison, n_criteria: usize) -> String {
     let block = "c".repeat(comparison.methods.len());
     format!("l{}", format!("@{{\\hspace{{8pt}}}}{block}").repeat(n_criteria))
 }
 
-/// Rnk, Frd and Wp rows of all criteria, a block after the other.
+/// The table of tests: for all criteria, block after block, the rows Rnk (mean ranks), Frd
+/// (Friedman) and Wp (Wilcoxon).
 fn statistics(comparison: &Comparison, at_once: usize) -> String {
     let k = comparison.methods.len();
     let n_columns = at_once.min(comparison.criteria.len());
@@ -80,7 +82,7 @@ fn statistics(comparison: &Comparison, at_once: usize) -> String {
          over data sets. Frd: $p$ of the Friedman test, Holm over criteria. Wp-$i$: $p$ of the Wilcoxon \
          test of method $i$ against the others, Holm over the pairs of a criterion; bold where at most \
          {}. Methods: {}.}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n",
-        comparison.recipe.alpha,
+        comparison.plan.alpha,
         key(comparison),
         columns(comparison, n_columns)
     );
@@ -99,7 +101,7 @@ fn statistics(comparison: &Comparison, at_once: usize) -> String {
         for of in criteria {
             let p = format!("{:.6}", of.friedman_p_holm);
             let text =
-                bold_if(p.trim_start_matches('0'), of.friedman_p_holm <= comparison.recipe.alpha);
+                bold_if(p.trim_start_matches('0'), of.friedman_p_holm <= comparison.plan.alpha);
             let _ = write!(page, "&\\multicolumn{{{k}}}{{c}}{{{text}}}");
         }
         page += "\\\\\n";
@@ -110,7 +112,7 @@ fn statistics(comparison: &Comparison, at_once: usize) -> String {
                     let pair = of.pair(a, b).filter(|_| b > a);
                     let text = pair.map(|pair| {
                         let p = p_text(pair.p_holm).replace('<', "$<$");
-                        bold_if(&p, pair.p_holm <= comparison.recipe.alpha)
+                        bold_if(&p, pair.p_holm <= comparison.plan.alpha)
                     });
                     let _ = write!(page, "&{}", text.unwrap_or_default());
                 }
@@ -122,7 +124,7 @@ fn statistics(comparison: &Comparison, at_once: usize) -> String {
 }
 
 /// The losses of some criteria, on as many pages as the data sets take.
-fn losses(comparison: &Comparison, criteria: &[Measured]) -> String {
+fn losses(comparison: &Comparison, criteria: &[CriterionComparison]) -> String {
     const ROWS_OF_A_PAGE: usize = 45;
     let titles: Vec<String> =
         criteria.iter().map(|of| escaped(&title(&of.table.criterion))).collect();
@@ -152,7 +154,7 @@ fn losses(comparison: &Comparison, criteria: &[Measured]) -> String {
 }
 
 /// The losses on one data set by one criterion, without a zero before the point, as in the paper.
-fn row(of: &Measured, set: usize) -> String {
+fn row(of: &CriterionComparison, set: usize) -> String {
     let digits = decimals(of);
     let losses = &of.table.losses[set];
     let marks = best(losses, of.table.higher_is_better);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::sheet::{Cell, Mark, Sheet};
+use super::sheet::{Mark, Sheet, SheetCell};
 use super::{Report, Section};
 
 /// The whole document.
@@ -11,13 +11,13 @@ pub(super) fn document(report: &Report, has_figures: bool) -> String {
     for note in &report.notes {
         let _ = writeln!(page, "> {}\n", escaped(note));
     }
-    // Without its figures, a section of nothing else is only a heading.
+    // A section that has only figures is left out where figures are not shown.
     let is_shown = |section: &&Section| has_figures || !section.sheets.is_empty();
     for section in report.sections.iter().filter(is_shown) {
         page += &part(section, has_figures);
     }
     page += "## How it was computed\n\n";
-    for sentence in &report.recipe {
+    for sentence in &report.procedure {
         let _ = writeln!(page, "- {}", escaped(sentence));
     }
     page
@@ -40,29 +40,27 @@ fn part(section: &Section, has_figures: bool) -> String {
 
 fn table(sheet: &Sheet) -> String {
     let mut page = format!("**{}**\n\n", escaped(&sheet.caption));
-    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    page += &row(sheet.columns.iter().map(|name| escaped(name)).collect());
+    let joined = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    page += &joined(sheet.columns.iter().map(|name| escaped(name)).collect());
     let has_number = |column: usize| {
-        sheet.lines.iter().any(|line| line.cells.get(column).is_some_and(|it| it.value.is_some()))
+        sheet.rows.iter().any(|row| row.cells.get(column).is_some_and(|it| it.value.is_some()))
     };
     let side = |column| if has_number(column) { "--:" } else { ":--" }.to_string();
     let sides = (0..sheet.columns.len().saturating_sub(1)).map(side);
-    page += &row([":--".into()].into_iter().chain(sides).collect());
-    for line in &sheet.lines {
-        let head = match line.is_summary {
-            true => format!("*{}*", escaped(&line.head)),
-            false => escaped(&line.head),
-        };
+    page += &joined([":--".into()].into_iter().chain(sides).collect());
+    for row in &sheet.rows {
+        let head =
+            if row.is_summary { format!("*{}*", escaped(&row.head)) } else { escaped(&row.head) };
         let mut cells = vec![head];
-        cells.extend(line.cells.iter().map(cell));
-        // Markdown has no cells that span.
+        cells.extend(row.cells.iter().map(cell));
+        // Markdown has no cells that span several columns, so the missing ones are left empty.
         cells.resize(sheet.columns.len(), String::new());
-        page += &row(cells);
+        page += &joined(cells);
     }
     page + "\n"
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &SheetCell) -> String {
     let text = escaped(&cell.text);
     match cell.mark {
         Mark::None => text,

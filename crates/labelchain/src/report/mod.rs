@@ -1,8 +1,9 @@
-//! From results to what a reader sees: tests, tables and figures, as one page of HTML, as Markdown,
-//! LaTeX or CSV.
+//! Turns results into reports: tests, tables and figures, as one page of HTML, as Markdown, LaTeX or
+//! CSV.
 //!
-//! [`Report`] says what there is to say, once; each format writes it down. Figures are SVG, tables
-//! are [`Sheet`]s, and every number on a sheet says what it was computed from.
+//! A [`Report`] holds the contents, independent of the format; a module for each format writes them
+//! down. Figures are SVG, tables are [`Sheet`]s, and the cells of a sheet say what their numbers were
+//! computed from.
 
 mod figure;
 mod html;
@@ -14,36 +15,36 @@ mod sheet;
 mod svg;
 
 pub use figure::Figure;
-pub use printed::Printed;
-pub use sheet::{Cell, Line, Mark, Sheet};
+pub use printed::PrintedResults;
+pub use sheet::{Mark, Sheet, SheetCell, SheetRow};
 
 use printed::PrintedComparison;
 
 use crate::error::{Error, Remedy, Result};
 use crate::experiment::Results;
 use crate::loss::Criterion;
-use crate::stats::{Comparison, Gaps, Recipe, Table, Zeros};
+use crate::stats::{Comparison, Gaps, LossTable, TestPlan, Zeros};
 
-/// Compares the methods of some results by every criterion. All are losses, but for those named in
-/// `higher_is_better`.
+/// Compares the methods of some results by every criterion. All criteria are losses, except those
+/// named in `higher_is_better`.
 ///
 /// ```
 /// use labelchain::experiment::Results;
-/// use labelchain::report::{Format, Report, compare};
-/// use labelchain::stats::Recipe;
+/// use labelchain::report::{ReportFormat, Report, compare};
+/// use labelchain::stats::TestPlan;
 ///
 /// let text = "dataset,ecc,br\nyeast,0.2,0.3\nflags,0.3,0.4\nscene,0.1,0.2\n";
 /// let results = Results::parse("losses.csv".as_ref(), text.as_bytes())?;
-/// let comparison = compare(&results, &[], Recipe::default())?;
+/// let comparison = compare(&results, &[], TestPlan::default())?;
 /// assert_eq!(comparison.criteria[0].mean_ranks, [1.0, 2.0]);
 /// let report = Report::of("Two methods", &results, &comparison, None, vec![])?;
-/// assert!(report.text(Format::Markdown, false).starts_with("# Two methods\n"));
+/// assert!(report.text(ReportFormat::Markdown, false).starts_with("# Two methods\n"));
 /// # Ok::<(), labelchain::error::Error>(())
 /// ```
 pub fn compare(
     results: &Results,
     higher_is_better: &[String],
-    recipe: Recipe,
+    plan: TestPlan,
 ) -> Result<Comparison> {
     if let Some(unknown) = higher_is_better.iter().find(|name| !results.criteria().contains(name)) {
         return Err(Error::Comparison {
@@ -56,16 +57,17 @@ pub fn compare(
                 .text(" takes names as they stand in the column criterion"),
         });
     }
-    let table = |(at, criterion): (usize, &String)| Table {
+    let table = |(at, criterion): (usize, &String)| LossTable {
         criterion: criterion.clone(),
         losses: results.losses(at),
         higher_is_better: higher_is_better.contains(criterion),
     };
     let tables = results.criteria().iter().enumerate().map(table).collect();
-    Comparison::of(results.datasets(), results.methods(), tables, recipe)
+    Comparison::of(results.datasets(), results.methods(), tables, plan)
 }
 
-/// A criterion's name for people: its title if it is one of ours.
+/// A criterion's name in reports: its [title](Criterion::title) if it is one of the eleven losses,
+/// otherwise its name as it stands in the results.
 pub fn title(criterion: &str) -> String {
     criterion.parse().map_or_else(|_| criterion.into(), |ours: Criterion| ours.title().into())
 }
@@ -75,14 +77,14 @@ fn slug(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// All there is to say, in the order in which it is said.
+/// The contents of a report, in the order in which they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// What was compared.
     pub title: String,
-    /// What was done, in sentences.
-    pub recipe: Vec<String>,
-    /// What else a reader must know: where the numbers come from, what is a reconstruction.
+    /// How the numbers were computed, in sentences.
+    pub procedure: Vec<String>,
+    /// What else a reader must know: where the numbers come from, and what is a reconstruction.
     pub notes: Vec<String>,
     /// The parts.
     pub sections: Vec<Section>,
@@ -94,58 +96,58 @@ pub struct Report {
 pub struct Section {
     /// Its name in links.
     pub id: String,
-    /// What it is about.
+    /// Its heading.
     pub title: String,
-    /// What to say first.
+    /// The paragraphs before its figures and tables.
     pub text: Vec<String>,
     /// Its figures.
     pub figures: Vec<Figure>,
     /// Its tables.
     pub sheets: Vec<Sheet>,
-    /// Whether it is for looking things up: a page may show it folded.
+    /// Whether it is an appendix, which an HTML page shows folded.
     pub is_appendix: bool,
 }
 
 /// The formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// One page that needs nothing else.
+pub enum ReportFormat {
+    /// One self-contained page, with all figures in it.
     Html,
-    /// Text and tables; figures as links to files beside it.
+    /// Text and tables; figures are links to files in the directory `figures` next to it.
     Markdown,
-    /// A document that compiles, in the layout of the paper's tables.
+    /// A complete document in the layout of the paper's tables.
     Latex,
-    /// Every number as a row.
+    /// A table with one row for every number.
     Csv,
 }
 
-impl Format {
-    /// The format that a file's name promises.
-    pub fn of(path: &std::path::Path) -> Option<Format> {
+impl ReportFormat {
+    /// The format that belongs to the extension of a file's name.
+    pub fn of(path: &std::path::Path) -> Option<ReportFormat> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
-            "html" | "htm" => Some(Format::Html),
-            "md" => Some(Format::Markdown),
-            "tex" => Some(Format::Latex),
-            "csv" => Some(Format::Csv),
+            "html" | "htm" => Some(ReportFormat::Html),
+            "md" => Some(ReportFormat::Markdown),
+            "tex" => Some(ReportFormat::Latex),
+            "csv" => Some(ReportFormat::Csv),
             _ => None,
         }
     }
 }
 
 impl Report {
-    /// Writes up a comparison of these results; beside printed ones, if there are any: these must
-    /// have a loss in common with ours.
+    /// Describes a comparison of these results and, if there are any, compares them with printed
+    /// ones. An error says if the printed results have no loss in common with ours.
     pub fn of(
         title: &str,
         results: &Results,
         comparison: &Comparison,
-        printed: Option<&Printed>,
+        printed: Option<&PrintedResults>,
         notes: Vec<String>,
     ) -> Result<Report> {
         let mut sections = vec![overview(results, comparison)];
         if let Some(printed) = printed {
-            sections.push(beside_printed(results, comparison, printed)?);
+            sections.push(printed_section(results, comparison, printed)?);
         }
         let criteria = comparison.criteria.iter().enumerate();
         sections.extend(criteria.map(|(at, of)| Section {
@@ -183,7 +185,7 @@ impl Report {
         }
         Ok(Report {
             title: title.into(),
-            recipe: recipe(comparison),
+            procedure: procedure(comparison),
             notes,
             sections,
             comparison: comparison.clone(),
@@ -191,12 +193,12 @@ impl Report {
     }
 
     /// The report as text of one format. Links to figures lead to `figures/`, if `has_figures`.
-    pub fn text(&self, format: Format, has_figures: bool) -> String {
+    pub fn text(&self, format: ReportFormat, has_figures: bool) -> String {
         match format {
-            Format::Html => html::page(self),
-            Format::Markdown => markdown::document(self, has_figures),
-            Format::Latex => latex::document(self, &self.comparison),
-            Format::Csv => numbers::rows(&self.comparison),
+            ReportFormat::Html => html::page(self),
+            ReportFormat::Markdown => markdown::document(self, has_figures),
+            ReportFormat::Latex => latex::document(self, &self.comparison),
+            ReportFormat::Csv => numbers::rows(&self.comparison),
         }
     }
 
@@ -219,27 +221,27 @@ fn overview(results: &Results, comparison: &Comparison) -> Section {
     }
 }
 
-fn beside_printed(
+fn printed_section(
     results: &Results,
     comparison: &Comparison,
-    printed: &Printed,
+    printed: &PrintedResults,
 ) -> Result<Section> {
-    let beside = PrintedComparison::of(comparison, printed)?;
-    let figures = figure::differences(&beside, results.methods());
+    let compared = PrintedComparison::of(comparison, printed)?;
+    let figures = figure::differences(&compared, results.methods());
     Ok(Section {
         id: "printed".into(),
-        title: "PrintedComparison printed results".into(),
-        text: beside.remarks(comparison, printed),
+        title: "Beside printed results".into(),
+        text: compared.remarks(comparison, printed),
         figures: figures.into_iter().collect(),
-        sheets: vec![beside.summary(results.methods()), beside.sheet(results.methods())],
+        sheets: vec![compared.summary(results.methods()), compared.sheet(results.methods())],
         is_appendix: false,
     })
 }
 
-/// What was done, so that anybody can do it again.
-fn recipe(comparison: &Comparison) -> Vec<String> {
-    let Recipe { alpha, gaps, zeros, exact_up_to, region, .. } = comparison.recipe;
-    let mut told = vec![
+/// How the numbers were computed, in enough detail to compute them again.
+fn procedure(comparison: &Comparison) -> Vec<String> {
+    let TestPlan { alpha, gaps, zeros, exact_up_to, region, .. } = comparison.plan;
+    let mut sentences = vec![
         "Within a data set, methods are ranked by loss, 1 for the smallest; equal losses share the \
          mean of their ranks."
             .to_string(),
@@ -271,29 +273,30 @@ fn recipe(comparison: &Comparison) -> Vec<String> {
         .filter(|of| of.table.higher_is_better)
         .map(|of| self::title(&of.table.criterion))
         .collect();
-    told.insert(
+    sentences.insert(
         1,
-        match higher.is_empty() {
-            true => "All criteria are losses: smaller is better.".into(),
-            false => format!("Higher is better by {}; smaller by all others.", higher.join(", ")),
+        if higher.is_empty() {
+            "All criteria are losses: smaller is better.".into()
+        } else {
+            format!("Higher is better by {}; smaller by all others.", higher.join(", "))
         },
     );
     if let Some(region) = region {
-        told.push(format!(
+        sentences.push(format!(
             "The Bayesian signed-rank test counts mean differences of up to {region} as practically \
              equivalent."
         ));
     }
     match gaps {
         Gaps::Refuse => {}
-        Gaps::DropSets => told.push(
+        Gaps::DropSets => sentences.push(
             "A data set on which a method has no loss by a criterion is left out for that criterion."
                 .into(),
         ),
-        Gaps::WorstRank => told.push(
+        Gaps::WorstRank => sentences.push(
             "A method that has no loss on a data set comes last there, with the greatest difference."
                 .into(),
         ),
     }
-    told
+    sentences
 }

@@ -2,7 +2,7 @@
 
 use crate::stats::Comparison;
 
-/// All of them.
+/// The CSV text, with its header.
 pub(super) fn rows(comparison: &Comparison) -> String {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let mut row = |fields: [&str; 5], value: f64| {
@@ -10,7 +10,7 @@ pub(super) fn rows(comparison: &Comparison) -> String {
         let _ = csv.write_record(fields.into_iter().chain([value.to_string().as_str()]));
     };
     let methods = &comparison.methods;
-    let mut all = |of: &crate::stats::Measured| {
+    let mut all = |of: &crate::stats::CriterionComparison| {
         let key = of.table.criterion.as_str();
         for (set, losses) in of.table.losses.iter().enumerate() {
             let name = comparison.datasets[set].as_str();
@@ -51,10 +51,10 @@ pub(super) fn rows(comparison: &Comparison) -> String {
             row("ties", pair.effect.ties as f64);
             row("losses", pair.effect.losses as f64);
             row("rank_biserial", pair.effect.rank_biserial);
-            if let Some(belief) = pair.belief {
-                row("p_first_better", belief.better);
-                row("p_equivalent", belief.equivalent);
-                row("p_second_better", belief.worse);
+            if let Some(posterior) = pair.posterior {
+                row("p_first_better", posterior.better);
+                row("p_equivalent", posterior.equivalent);
+                row("p_second_better", posterior.worse);
             }
         }
     };

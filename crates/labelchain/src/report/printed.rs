@@ -1,34 +1,36 @@
-//! Our losses beside printed ones: which belong together, and how far apart they are.
+//! Compares our losses with printed ones: finds the pairs that belong together, and their differences.
 
 use std::path::Path;
 
-use super::sheet::{Cell, Line, Sheet};
+use super::sheet::{Sheet, SheetCell, SheetRow};
 use super::title;
 use crate::data::stem;
 use crate::error::{Error, Result};
 use crate::experiment::Results;
 use crate::stats::Comparison;
 
-/// Results that somebody has published.
+/// Results printed in a publication, as a table of losses.
 #[derive(Clone, Debug)]
-pub struct Printed {
-    /// The file's name, without its ending.
+pub struct PrintedResults {
+    /// The file's name without its extension.
     name: String,
     results: Results,
 }
 
-impl Printed {
+impl PrintedResults {
     /// Reads a table of losses.
-    pub fn read(path: &Path) -> Result<Printed> {
-        Ok(Printed { name: stem(path), results: Results::read(path)? })
+    pub fn read(path: &Path) -> Result<PrintedResults> {
+        Ok(PrintedResults { name: stem(path), results: Results::read(path)? })
     }
 
-    /// What one of our methods is called there: the same; or, in the paper's tables, `proposed` for
-    /// `dynamic`, `ga`, `ecc` and `oocc` without their base, and `br_` or `cc_` before the base for
-    /// the ensembles chosen by genetic search, which `protocols/paper.toml` calls `base-…`.
+    /// The printed method that corresponds to one of ours. Usually it has the same name. The paper's
+    /// tables call `dynamic` `proposed`, leave out the base of `ga`, `ecc` and `oocc`, and write `br_`
+    /// or `cc_` before the base for the ensembles chosen by genetic search, which
+    /// `protocols/paper.toml` calls `base-…`.
     fn method(&self, ours: &str) -> Option<usize> {
-        let find = |name: &str| self.results.methods().iter().position(|there| alike(there, name));
-        // The file says which base its table is about, if it is about one.
+        let find =
+            |name: &str| self.results.methods().iter().position(|there| is_same_name(there, name));
+        // If a table is about one base, the name of its file ends with that base.
         let one_base = self.name.rsplit_once('_').map(|(_, of)| of);
         let one_base = one_base.filter(|of| ["nb", "knn"].contains(of));
         let name = match one_base {
@@ -51,38 +53,38 @@ impl Printed {
     }
 
     fn dataset(&self, ours: &str) -> Option<usize> {
-        self.results.datasets().iter().position(|there| alike(there, ours))
+        self.results.datasets().iter().position(|there| is_same_name(there, ours))
     }
 }
 
-/// The same name but for capitals and punctuation.
-fn alike(a: &str, b: &str) -> bool {
+/// Whether two names are the same apart from case and punctuation.
+fn is_same_name(a: &str, b: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     letters(a) == letters(b)
 }
 
-/// The first names, and how many more there are.
-fn in_few_words(names: &[String]) -> String {
-    const FEW: usize = 3;
-    match names.len().saturating_sub(FEW) {
+/// The first three names, and the number of the others.
+fn abbreviated(names: &[String]) -> String {
+    const MAX_NAMES: usize = 3;
+    match names.len().saturating_sub(MAX_NAMES) {
         0 => names.join(", "),
-        more => format!("{} and {more} more", names[..FEW].join(", ")),
+        more => format!("{} and {more} more", names[..MAX_NAMES].join(", ")),
     }
 }
 
-/// Losses that belong together.
+/// Our losses together with the printed losses of the same method, data set and criterion.
 pub(super) struct PrintedComparison {
-    /// Criteria that both have.
+    /// The criteria that are both printed and ours.
     pub(super) criteria: Vec<String>,
-    /// Our methods that are printed, too.
+    /// Those of our methods that are printed, as indices.
     pub(super) methods: Vec<usize>,
-    pub(super) cells: Vec<Both>,
+    pub(super) pairs: Vec<LossPair>,
 }
 
-/// One loss, ours and printed.
-pub(super) struct Both {
+/// The loss of a method on a data set, ours and printed.
+pub(super) struct LossPair {
     criterion: usize,
     method: usize,
     pub(super) dataset: String,
@@ -90,19 +92,23 @@ pub(super) struct Both {
     pub(super) printed: f64,
 }
 
-impl Both {
+impl LossPair {
     pub(super) fn difference(&self) -> f64 {
         self.ours - self.printed
     }
 }
 
 impl PrintedComparison {
-    /// Refuses a table in which none of our losses has a partner: it is the wrong one.
-    pub(super) fn of(comparison: &Comparison, printed: &Printed) -> Result<PrintedComparison> {
+    /// Matches our losses with printed ones. If none of our losses is printed, the table must be the
+    /// wrong one, and it is refused.
+    pub(super) fn of(
+        comparison: &Comparison,
+        printed: &PrintedResults,
+    ) -> Result<PrintedComparison> {
         let known: Vec<(usize, usize)> = (0..comparison.methods.len())
             .filter_map(|ours| Some((ours, printed.method(&comparison.methods[ours])?)))
             .collect();
-        let (mut criteria, mut cells) = (Vec::new(), Vec::new());
+        let (mut criteria, mut pairs) = (Vec::new(), Vec::new());
         for of in &comparison.criteria {
             let key = &of.table.criterion;
             let Some(there) = printed.results.criteria().iter().position(|there| there == key)
@@ -120,20 +126,20 @@ impl PrintedComparison {
                     if let (Some(ours), Some(printed)) = (of.table.losses[set][method], row[there])
                     {
                         let dataset = dataset.clone();
-                        cells.push(Both { criterion, method, dataset, ours, printed });
+                        pairs.push(LossPair { criterion, method, dataset, ours, printed });
                     }
                 }
             }
         }
-        if cells.is_empty() {
+        if pairs.is_empty() {
             return Err(Error::Comparison {
                 problem: format!(
                     "{} prints none of these losses: it has {} on {}; here are {} on {}",
                     printed.name,
                     printed.results.methods().join(", "),
-                    in_few_words(printed.results.datasets()),
+                    abbreviated(printed.results.datasets()),
                     comparison.methods.join(", "),
-                    in_few_words(&comparison.datasets)
+                    abbreviated(&comparison.datasets)
                 ),
                 remedy:
                     "results_nb prints methods with -nb, results_knn those with -knn, results_base \
@@ -144,20 +150,20 @@ impl PrintedComparison {
         Ok(PrintedComparison {
             criteria,
             methods: known.into_iter().map(|(ours, _)| ours).collect(),
-            cells,
+            pairs,
         })
     }
 
     /// The losses by one criterion and method.
-    pub(super) fn of_pair(&self, criterion: &str, method: usize) -> Vec<&Both> {
-        let cells = self.cells.iter();
-        cells
-            .filter(|cell| self.criteria[cell.criterion] == criterion && cell.method == method)
+    pub(super) fn by(&self, criterion: &str, method: usize) -> Vec<&LossPair> {
+        let pairs = self.pairs.iter();
+        pairs
+            .filter(|pair| self.criteria[pair.criterion] == criterion && pair.method == method)
             .collect()
     }
 
-    /// What could be put side by side, and what not.
-    pub(super) fn remarks(&self, comparison: &Comparison, printed: &Printed) -> Vec<String> {
+    /// Which methods and data sets could be compared, and which could not.
+    pub(super) fn remarks(&self, comparison: &Comparison, printed: &PrintedResults) -> Vec<String> {
         let named = |names: Vec<&String>| -> String {
             names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         };
@@ -169,53 +175,57 @@ impl PrintedComparison {
                 Some(format!("{} ({})", comparison.methods[ours], printed.results.methods()[there]))
             })
             .collect();
-        let mut told = vec![format!(
+        let mut sentences = vec![format!(
             "{} losses of {}, beside those printed for the method in brackets in {}. Printed losses \
              have three decimals, so differences below 0.0005 mean nothing.",
-            self.cells.len(),
+            self.pairs.len(),
             if matched.is_empty() { "no method".into() } else { matched.join(", ") },
             printed.name
         )];
         let alone = (0..comparison.methods.len()).filter(|at| !self.methods.contains(at));
         let alone: Vec<&String> = alone.map(|at| &comparison.methods[at]).collect();
         if !alone.is_empty() {
-            told.push(format!("Not printed: {}.", named(alone)));
+            sentences.push(format!("Not printed: {}.", named(alone)));
         }
         let sets = comparison.datasets.iter().filter(|ours| printed.dataset(ours).is_none());
         let sets: Vec<&String> = sets.collect();
         if !sets.is_empty() {
-            told.push(format!("Data sets not printed: {}.", named(sets)));
+            sentences.push(format!("Data sets not printed: {}.", named(sets)));
         }
         let missing = printed.results.datasets().iter();
         let missing: Vec<&String> = missing
-            .filter(|there| !comparison.datasets.iter().any(|ours| alike(ours, there)))
+            .filter(|there| !comparison.datasets.iter().any(|ours| is_same_name(ours, there)))
             .collect();
         if !missing.is_empty() {
-            told.push(format!("Data sets printed, but not measured here: {}.", named(missing)));
+            sentences
+                .push(format!("Data sets printed, but not measured here: {}.", named(missing)));
         }
-        told
+        sentences
     }
 
-    /// The mean of the differences and, in brackets, of their sizes, by criterion and method.
+    /// By criterion and method, the mean difference and, in brackets, the mean absolute difference.
     pub(super) fn summary(&self, methods: &[String]) -> Sheet {
         let cell = |criterion: &String, method: usize| {
-            let cells = self.of_pair(criterion, method);
-            let by_size =
-                |a: &&&Both, b: &&&Both| a.difference().abs().total_cmp(&b.difference().abs());
-            let Some(furthest) = cells.iter().max_by(by_size) else { return Cell::words("–") };
-            let n = cells.len() as f64;
-            let mean = cells.iter().map(|cell| cell.difference()).sum::<f64>() / n;
-            let size = cells.iter().map(|cell| cell.difference().abs()).sum::<f64>() / n;
+            let pairs = self.by(criterion, method);
+            let by_size = |a: &&&LossPair, b: &&&LossPair| {
+                a.difference().abs().total_cmp(&b.difference().abs())
+            };
+            let Some(furthest) = pairs.iter().max_by(by_size) else {
+                return SheetCell::words("–");
+            };
+            let n = pairs.len() as f64;
+            let mean = pairs.iter().map(|pair| pair.difference()).sum::<f64>() / n;
+            let size = pairs.iter().map(|pair| pair.difference().abs()).sum::<f64>() / n;
             let source = format!(
                 "{n} data sets; the greatest difference is {:+.4}, on {}",
                 furthest.difference(),
                 furthest.dataset
             );
-            Cell::number(mean, format!("{mean:+.4} ({size:.4})"), source)
+            SheetCell::number(mean, format!("{mean:+.4} ({size:.4})"), source)
         };
-        let line = |criterion: &String| {
+        let row = |criterion: &String| {
             let cells = self.methods.iter().map(|&method| cell(criterion, method)).collect();
-            Line::new(title(criterion), cells)
+            SheetRow::new(title(criterion), cells)
         };
         let names = self.methods.iter().map(|&method| methods[method].clone());
         Sheet {
@@ -225,23 +235,23 @@ impl PrintedComparison {
                       mean size"
                     .into(),
             columns: ["Criterion".to_string()].into_iter().chain(names).collect(),
-            lines: self.criteria.iter().map(line).collect(),
+            rows: self.criteria.iter().map(row).collect(),
         }
     }
 
-    /// Every pair of losses.
+    /// A table of every pair of losses.
     pub(super) fn sheet(&self, methods: &[String]) -> Sheet {
-        let line = |cell: &Both| {
-            let key = &self.criteria[cell.criterion];
-            let d = cell.difference();
+        let row = |pair: &LossPair| {
+            let key = &self.criteria[pair.criterion];
+            let d = pair.difference();
             let cells = vec![
-                Cell::words(methods[cell.method].clone()),
-                Cell::words(title(key)),
-                Cell::number(cell.ours, format!("{:.4}", cell.ours), String::new()),
-                Cell::number(cell.printed, format!("{:.3}", cell.printed), String::new()),
-                Cell::number(d, format!("{d:+.4}"), String::new()),
+                SheetCell::words(methods[pair.method].clone()),
+                SheetCell::words(title(key)),
+                SheetCell::number(pair.ours, format!("{:.4}", pair.ours), String::new()),
+                SheetCell::number(pair.printed, format!("{:.3}", pair.printed), String::new()),
+                SheetCell::number(d, format!("{d:+.4}"), String::new()),
             ];
-            Line::new(cell.dataset.clone(), cells)
+            SheetRow::new(pair.dataset.clone(), cells)
         };
         Sheet {
             id: "printed-losses".into(),
@@ -249,7 +259,7 @@ impl PrintedComparison {
             columns: ["Data set", "Method", "Criterion", "Ours", "Printed", "Difference"]
                 .map(String::from)
                 .into(),
-            lines: self.cells.iter().map(line).collect(),
+            rows: self.pairs.iter().map(row).collect(),
         }
     }
 }
@@ -258,11 +268,11 @@ impl PrintedComparison {
 mod tests {
     use super::*;
 
-    fn printed(name: &str, methods: &[&str]) -> Printed {
+    fn printed(name: &str, methods: &[&str]) -> PrintedResults {
         let text =
             format!("dataset,{}\nArts1{}\n", methods.join(","), ",0.5".repeat(methods.len()));
         let results = Results::parse("x.csv".as_ref(), text.as_bytes()).unwrap();
-        Printed { name: name.into(), results }
+        PrintedResults { name: name.into(), results }
     }
 
     #[test]

@@ -1,83 +1,83 @@
-//! Tables before they have a format: cells with their text, their value, and where it comes from.
+//! Tables independent of the format: cells with their text, their value and its origin.
 
 use super::{slug, title};
-use crate::stats::{Comparison, Measured, Pair};
+use crate::stats::{Comparison, CriterionComparison, Pair};
 
-/// A table.
+/// A table of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
     /// Its name in links.
     pub id: String,
-    /// What it holds.
+    /// Its caption.
     pub caption: String,
-    /// What the first column holds, then the name of each other column. A first column without a name
-    /// holds rows of different kinds, which are not to be sorted.
+    /// The names of the columns; the first column holds the heads of the rows. If the first has no
+    /// name, the rows are of different kinds, and an HTML page does not offer to sort them.
     pub columns: Vec<String>,
     /// The rows.
-    pub lines: Vec<Line>,
+    pub rows: Vec<SheetRow>,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// What it is about.
+pub struct SheetRow {
+    /// The text of the first column.
     pub head: String,
-    /// The section that says more about it.
+    /// The id of the section with details, to which an HTML page links.
     pub link: Option<String>,
-    /// What it says: a cell for each column, or one for all of them.
-    pub cells: Vec<Cell>,
-    /// Whether it sums up those above, and stays below them.
+    /// One cell for each other column, or a single cell that spans all of them.
+    pub cells: Vec<SheetCell>,
+    /// Whether it summarizes the rows above it, and stays below them when they are sorted.
     pub is_summary: bool,
 }
 
-/// One cell.
+/// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
-    /// What is read.
+pub struct SheetCell {
+    /// The text that is shown.
     pub text: String,
-    /// The number behind it, unrounded.
+    /// The number that the text shows, unrounded.
     pub value: Option<f64>,
-    /// How it stands among its neighbours.
+    /// How the value compares with others.
     pub mark: Mark,
-    /// What it was computed from.
+    /// What the value was computed from; shown as a tooltip in HTML.
     pub source: String,
 }
 
-/// How a value stands among its neighbours.
+/// How a value compares with the others of its row, or with the level of significance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// Like any other.
+    /// Nothing special.
     #[default]
     None,
-    /// The best of its row, alone.
+    /// The only best value of its row.
     Best,
-    /// The best of its row, with others that equal it.
+    /// One of several equal best values of its row.
     TiedBest,
-    /// A p-value at or below the level.
+    /// A p-value at or below the level of significance.
     Significant,
 }
 
-impl Line {
-    pub(super) fn new(head: impl Into<String>, cells: Vec<Cell>) -> Line {
-        Line { head: head.into(), link: None, cells, is_summary: false }
+impl SheetRow {
+    pub(super) fn new(head: impl Into<String>, cells: Vec<SheetCell>) -> SheetRow {
+        SheetRow { head: head.into(), link: None, cells, is_summary: false }
     }
 }
 
-impl Cell {
-    pub(super) fn number(value: f64, text: String, source: String) -> Cell {
-        Cell { text, value: Some(value), mark: Mark::None, source }
+impl SheetCell {
+    pub(super) fn number(value: f64, text: String, source: String) -> SheetCell {
+        SheetCell { text, value: Some(value), mark: Mark::None, source }
     }
 
-    pub(super) fn words(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), ..Cell::default() }
+    pub(super) fn words(text: impl Into<String>) -> SheetCell {
+        SheetCell { text: text.into(), ..SheetCell::default() }
     }
 }
 
-/// How full results are read.
+/// Explains the marks in the tables of full results.
 pub(super) const READING: &str = "Best values of a row are bold; where several are equal, each has an equals sign. The rank of a \
      method stands beside its loss.";
 
-/// A p-value as the paper prints it.
+/// A p-value with three decimals and no leading zero, as the paper prints it.
 pub(super) fn p_text(p: f64) -> String {
     match p {
         p if p < 0.0005 => "<.001".into(),
@@ -86,7 +86,7 @@ pub(super) fn p_text(p: f64) -> String {
     }
 }
 
-/// The paper's six decimals.
+/// A p-value with six decimals, as the paper prints those of Friedman's test.
 pub(super) fn long_p_text(p: f64) -> String {
     match p {
         p if p < 5e-7 => "<.000001".into(),
@@ -94,17 +94,18 @@ pub(super) fn long_p_text(p: f64) -> String {
     }
 }
 
-/// The decimals that losses are given with: as many as they have, from 3 to 4.
-pub(super) fn decimals(of: &Measured) -> usize {
+/// The number of decimals that losses are shown with: 3 if that shows all of them exactly, as for
+/// losses copied from the paper's tables, otherwise 4.
+pub(super) fn decimals(of: &CriterionComparison) -> usize {
     let has_more = |loss: f64| (loss * 1000.0 - (loss * 1000.0).round()).abs() > 1e-6;
     if of.table.losses.iter().flatten().flatten().any(|&loss| has_more(loss)) { 4 } else { 3 }
 }
 
-/// Marks the least of some values, or the greatest.
+/// Marks the smallest of some values, or the largest if higher is better.
 pub(super) fn best(values: &[Option<f64>], higher_is_better: bool) -> Vec<Mark> {
     let sign = if higher_is_better { -1.0 } else { 1.0 };
-    let least = values.iter().flatten().map(|value| sign * value).fold(f64::INFINITY, f64::min);
-    let is_best = |value: &Option<f64>| value.is_some_and(|value| sign * value == least);
+    let min = values.iter().flatten().map(|value| sign * value).fold(f64::INFINITY, f64::min);
+    let is_best = |value: &Option<f64>| value.is_some_and(|value| sign * value == min);
     let mark = match values.iter().filter(|value| is_best(value)).count() {
         1 => Mark::Best,
         _ => Mark::TiedBest,
@@ -117,39 +118,47 @@ pub(super) fn ranks(comparison: &Comparison) -> Sheet {
     let mut columns = vec!["Criterion".to_string()];
     columns.extend(comparison.methods.iter().cloned());
     columns.extend(["Friedman p", "with Holm", "CD", "Data sets"].map(String::from));
-    let line = |of: &Measured| {
+    let row = |of: &CriterionComparison| {
         let mut cells = mean_ranks(of);
         let chi = format!("chi-squared {:.4}", of.friedman.statistic);
         let adjusted = format!("p {}, {} criteria", of.friedman.p, comparison.criteria.len());
-        cells.push(Cell::number(of.friedman.p, long_p_text(of.friedman.p), chi));
-        cells.push(Cell {
+        cells.push(SheetCell::number(of.friedman.p, long_p_text(of.friedman.p), chi));
+        cells.push(SheetCell {
             mark: significance(of.friedman_p_holm, comparison),
-            ..Cell::number(of.friedman_p_holm, long_p_text(of.friedman_p_holm), adjusted)
+            ..SheetCell::number(of.friedman_p_holm, long_p_text(of.friedman_p_holm), adjusted)
         });
         let cd = of.critical_difference;
-        cells.push(Cell::number(cd, format!("{cd:.3}"), String::new()));
-        cells.push(Cell::number(of.used.len() as f64, of.used.len().to_string(), String::new()));
+        cells.push(SheetCell::number(cd, format!("{cd:.3}"), String::new()));
+        cells.push(SheetCell::number(
+            of.used.len() as f64,
+            of.used.len().to_string(),
+            String::new(),
+        ));
         let link = Some(slug(&of.table.criterion));
-        Line { link, ..Line::new(title(&of.table.criterion), cells) }
+        SheetRow { link, ..SheetRow::new(title(&of.table.criterion), cells) }
     };
     Sheet {
         id: "ranks".into(),
         caption: "Mean ranks by every criterion; smaller is better".into(),
         columns,
-        lines: comparison.criteria.iter().map(line).collect(),
+        rows: comparison.criteria.iter().map(row).collect(),
     }
 }
 
 fn significance(p: f64, comparison: &Comparison) -> Mark {
-    if p <= comparison.recipe.alpha { Mark::Significant } else { Mark::None }
+    if p <= comparison.plan.alpha { Mark::Significant } else { Mark::None }
 }
 
-fn mean_ranks(of: &Measured) -> Vec<Cell> {
+fn mean_ranks(of: &CriterionComparison) -> Vec<SheetCell> {
     let n = of.used.len();
     let values: Vec<Option<f64>> = of.mean_ranks.iter().copied().map(Some).collect();
-    let cell = |(&rank, mark): (&f64, Mark)| Cell {
+    let cell = |(&rank, mark): (&f64, Mark)| SheetCell {
         mark,
-        ..Cell::number(rank, format!("{rank:.2}"), format!("rank sum {} / {n}", rank * n as f64))
+        ..SheetCell::number(
+            rank,
+            format!("{rank:.2}"),
+            format!("rank sum {} / {n}", rank * n as f64),
+        )
     };
     of.mean_ranks.iter().zip(best(&values, false)).map(cell).collect()
 }
@@ -161,7 +170,7 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
     let methods = &comparison.methods;
     let mut columns = vec!["".to_string()];
     columns.extend((1..).zip(methods).map(|(number, name)| format!("{number} {name}")));
-    let mut lines = vec![Line::new("Rnk", mean_ranks(of))];
+    let mut rows = vec![SheetRow::new("Rnk", mean_ranks(of))];
     let source = format!(
         "chi-squared {:.4}, p {}, Holm over {} criteria",
         of.friedman.statistic,
@@ -169,18 +178,21 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
         comparison.criteria.len()
     );
     let p = of.friedman_p_holm;
-    let frd = Cell { mark: significance(p, comparison), ..Cell::number(p, long_p_text(p), source) };
-    lines.push(Line::new("Frd", vec![frd]));
+    let frd = SheetCell {
+        mark: significance(p, comparison),
+        ..SheetCell::number(p, long_p_text(p), source)
+    };
+    rows.push(SheetRow::new("Frd", vec![frd]));
     for a in 0..methods.len().saturating_sub(1) {
         let cell = |b: usize| match of.pair(a, b) {
-            Some(pair) if b > a => Cell {
+            Some(pair) if b > a => SheetCell {
                 mark: significance(pair.p_holm, comparison),
-                ..Cell::number(pair.p_holm, p_text(pair.p_holm), origin(pair))
+                ..SheetCell::number(pair.p_holm, p_text(pair.p_holm), origin(pair))
             },
-            _ => Cell::default(),
+            _ => SheetCell::default(),
         };
         let cells = (0..methods.len()).map(cell).collect();
-        lines.push(Line::new(format!("Wp-{}", a + 1), cells));
+        rows.push(SheetRow::new(format!("Wp-{}", a + 1), cells));
     }
     Sheet {
         id: format!("statistics-{}", slug(&of.table.criterion)),
@@ -190,7 +202,7 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
             title(&of.table.criterion)
         ),
         columns,
-        lines,
+        rows,
     }
 }
 
@@ -208,42 +220,47 @@ fn origin(pair: &Pair) -> String {
     )
 }
 
-/// Everything about every pair.
+/// All statistics of every pair of methods.
 pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
     let of = &comparison.criteria[criterion];
-    let has_beliefs = comparison.recipe.region.is_some();
+    let has_posteriors = comparison.plan.region.is_some();
     let mut columns: Vec<String> =
         ["Pair", "Wins", "Ties", "Losses", "n", "W", "p", "p with Holm", "Effect"]
             .map(String::from)
             .into();
-    if has_beliefs {
+    if has_posteriors {
         columns.extend(["P(first better)", "P(equivalent)", "P(second better)"].map(String::from));
     }
-    let line = |pair: &Pair| {
+    let row = |pair: &Pair| {
         let tested = &pair.wilcoxon;
-        let whole = |n: usize| Cell::number(n as f64, n.to_string(), String::new());
-        let p = Cell::number(tested.p, long_p_text(tested.p), origin(pair));
-        let p = if tested.is_exact { p } else { Cell { text: format!("≈ {}", p.text), ..p } };
+        let whole = |n: usize| SheetCell::number(n as f64, n.to_string(), String::new());
+        let p = SheetCell::number(tested.p, long_p_text(tested.p), origin(pair));
+        let p =
+            if tested.is_exact { p } else { SheetCell { text: format!("≈ {}", p.text), ..p } };
         let effect = pair.effect.rank_biserial;
         let mut cells = vec![
             whole(pair.effect.wins),
             whole(pair.effect.ties),
             whole(pair.effect.losses),
             whole(tested.n()),
-            Cell::number(tested.w(), tested.w().to_string(), String::new()),
+            SheetCell::number(tested.w(), tested.w().to_string(), String::new()),
             p,
-            Cell {
+            SheetCell {
                 mark: significance(pair.p_holm, comparison),
-                ..Cell::number(pair.p_holm, long_p_text(pair.p_holm), origin(pair))
+                ..SheetCell::number(pair.p_holm, long_p_text(pair.p_holm), origin(pair))
             },
-            Cell::number(effect, format!("{effect:+.2}"), String::new()),
+            SheetCell::number(effect, format!("{effect:+.2}"), String::new()),
         ];
-        if let Some(belief) = pair.belief {
-            let share = |share: f64| Cell::number(share, format!("{share:.3}"), String::new());
-            cells.extend([share(belief.better), share(belief.equivalent), share(belief.worse)]);
+        if let Some(posterior) = pair.posterior {
+            let share = |share: f64| SheetCell::number(share, format!("{share:.3}"), String::new());
+            cells.extend([
+                share(posterior.better),
+                share(posterior.equivalent),
+                share(posterior.worse),
+            ]);
         }
         let [a, b] = [pair.a, pair.b].map(|method| &comparison.methods[method]);
-        Line::new(format!("{a} – {b}"), cells)
+        SheetRow::new(format!("{a} – {b}"), cells)
     };
     Sheet {
         id: format!("pairs-{}", slug(&of.table.criterion)),
@@ -252,7 +269,7 @@ pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
             title(&of.table.criterion)
         ),
         columns,
-        lines: of.pairs.iter().map(line).collect(),
+        rows: of.pairs.iter().map(row).collect(),
     }
 }
 
@@ -263,36 +280,40 @@ pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
     let key = &of.table.criterion;
     let mut columns = vec!["Data set".to_string()];
     columns.extend(comparison.methods.iter().cloned());
-    let mut lines: Vec<Line> = Vec::new();
+    let mut rows: Vec<SheetRow> = Vec::new();
     for (set, name) in comparison.datasets.iter().enumerate() {
-        let row = &of.table.losses[set];
+        let losses = &of.table.losses[set];
         let place = of.used.iter().position(|&used| used == set);
-        let marks = best(row, of.table.higher_is_better);
+        let marks = best(losses, of.table.higher_is_better);
         let cell = |(method, loss): (usize, &Option<f64>)| {
             let source = format!("{name}, {}, {key}", comparison.methods[method]);
             let rank = place.map(|place| of.ranks[place][method]);
             let rank_text = rank.map(|rank| format!(" ({rank})")).unwrap_or_default();
             match loss {
-                Some(loss) => Cell {
+                Some(loss) => SheetCell {
                     mark: marks[method],
-                    ..Cell::number(*loss, format!("{loss:.digits$}{rank_text}"), source)
+                    ..SheetCell::number(*loss, format!("{loss:.digits$}{rank_text}"), source)
                 },
-                None => Cell { source, ..Cell::words(format!("–{rank_text}")) },
+                None => SheetCell { source, ..SheetCell::words(format!("–{rank_text}")) },
             }
         };
-        let cells = row.iter().enumerate().map(cell).collect();
+        let cells = losses.iter().enumerate().map(cell).collect();
         let head = if place.is_some() { name.clone() } else { format!("{name} (left out)") };
-        lines.push(Line::new(head, cells));
+        rows.push(SheetRow::new(head, cells));
     }
     let mean = |method: usize| {
         let losses: Vec<f64> =
             of.used.iter().filter_map(|&set| of.table.losses[set][method]).collect();
         let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-        Cell::number(mean, format!("{mean:.digits$}"), format!("mean of {} losses", losses.len()))
+        SheetCell::number(
+            mean,
+            format!("{mean:.digits$}"),
+            format!("mean of {} losses", losses.len()),
+        )
     };
     let means = (0..comparison.methods.len()).map(mean).collect();
-    lines.push(Line { is_summary: true, ..Line::new("Mean", means) });
-    lines.push(Line { is_summary: true, ..Line::new("Mean rank", mean_ranks(of)) });
+    rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean", means) });
+    rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean rank", mean_ranks(of)) });
     Sheet {
         id: format!("losses-{}", slug(key)),
         caption: format!(
@@ -301,14 +322,14 @@ pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
             if of.table.higher_is_better { " (higher is better)" } else { "" }
         ),
         columns,
-        lines,
+        rows,
     }
 }
 
-/// What one criterion says, as a sentence.
-pub(super) fn verdict(comparison: &Comparison, of: &Measured) -> String {
-    let differ = of.friedman_p_holm <= comparison.recipe.alpha;
-    let n_apart = of.pairs.iter().filter(|pair| pair.p_holm <= comparison.recipe.alpha).count();
+/// The outcome of the tests by one criterion, in two sentences.
+pub(super) fn verdict(comparison: &Comparison, of: &CriterionComparison) -> String {
+    let differ = of.friedman_p_holm <= comparison.plan.alpha;
+    let n_apart = of.pairs.iter().filter(|pair| pair.p_holm <= comparison.plan.alpha).count();
     format!(
         "Friedman's test {} a difference between the methods (chi-squared {:.2}, p {}, with Holm {}). \
          Wilcoxon's test with Holm tells {n_apart} of {} pairs apart{}.",
@@ -317,17 +338,18 @@ pub(super) fn verdict(comparison: &Comparison, of: &Measured) -> String {
         long_p_text(of.friedman.p),
         long_p_text(of.friedman_p_holm),
         of.pairs.len(),
-        match (differ, n_apart) {
-            (false, 1..) => "; without the former, that is to be taken with care",
-            _ => "",
+        if !differ && n_apart > 0 {
+            "; without the former, that is to be taken with care"
+        } else {
+            ""
         }
     )
 }
 
-/// What all criteria say, in a few sentences.
+/// The main findings over all criteria, in a few sentences.
 pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
-    let alpha = comparison.recipe.alpha;
-    let mut told = vec![format!(
+    let alpha = comparison.plan.alpha;
+    let mut sentences = vec![format!(
         "{} methods on {}, by {} {}; level of significance {alpha}.",
         comparison.methods.len(),
         comparison.sets_in_words(),
@@ -340,14 +362,15 @@ pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
         .filter(|of| of.friedman_p_holm <= alpha)
         .map(|of| title(&of.table.criterion))
         .collect();
-    told.push(match differing.is_empty() {
-        true => "Friedman's test finds a difference by none of the criteria.".into(),
-        false => format!(
+    sentences.push(if differing.is_empty() {
+        "Friedman's test finds a difference by none of the criteria.".into()
+    } else {
+        format!(
             "Friedman's test finds a difference by {} of {}: {}.",
             differing.len(),
             comparison.criteria.len(),
             differing.join(", ")
-        ),
+        )
     });
     for (method, name) in comparison.methods.iter().enumerate() {
         let best: Vec<String> = comparison
@@ -357,10 +380,10 @@ pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
             .map(|of| title(&of.table.criterion))
             .collect();
         if !best.is_empty() {
-            told.push(format!("{name} has the best mean rank by {}.", best.join(", ")));
+            sentences.push(format!("{name} has the best mean rank by {}.", best.join(", ")));
         }
     }
-    told
+    sentences
 }
 
 #[cfg(test)]

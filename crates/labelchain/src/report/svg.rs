@@ -1,26 +1,26 @@
-//! Drawings as SVG: a few shapes, and marks that tell methods apart with and without colour.
+//! Drawings as SVG: a few shapes, and marks that distinguish methods by shape as well as by colour.
 //!
-//! Ink is `currentColor`, so that a drawing within a page takes the page's. On its own it is black on
-//! white, whatever page shows it.
+//! Lines and text have the colour `currentColor`: a drawing within a page takes the page's text
+//! colour. A drawing in a file of its own is black on white.
 
 use std::fmt::{self, Write as _};
 
-/// Colours that colour-blind eyes tell apart (Okabe and Ito), as far as they show on white and on
-/// black.
+/// Colours that colour-blind people can distinguish (Okabe and Ito); those of the palette that are
+/// visible both on white and on black.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"];
 
-/// The colour of a method, by its place.
+/// The colour of the method with this index.
 pub(super) fn colour(method: usize) -> &'static str {
     COLOURS[method % COLOURS.len()]
 }
 
-/// Faint lines that guide the eye.
+/// The style of grid lines.
 pub(super) const GUIDE: &str = "stroke=\"currentColor\" stroke-opacity=\".2\" fill=\"none\"";
-/// Lines that say something.
+/// The style of lines that show data or an axis.
 pub(super) const INK: &str = "stroke=\"currentColor\" fill=\"none\"";
 
-/// Where a text stands relative to its point.
+/// Which part of a text is placed at its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -28,7 +28,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing in the making. Lengths are pixels, y points down.
+/// A drawing to which shapes are added. Lengths are pixels, and y points down.
 pub(super) struct Drawing {
     width: f64,
     height: f64,
@@ -66,14 +66,20 @@ impl Drawing {
         self.add(format_args!("<path d=\"{d}{close}\" {style}/>"));
     }
 
-    pub(super) fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), style: &str, told: &str) {
+    pub(super) fn rectangle(
+        &mut self,
+        at: (f64, f64),
+        size: (f64, f64),
+        style: &str,
+        tooltip: &str,
+    ) {
         self.add(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {style}>{}</rect>",
             Length(at.0),
             Length(at.1),
             Length(size.0),
             Length(size.1),
-            Told(told)
+            Tooltip(tooltip)
         ));
     }
 
@@ -92,9 +98,10 @@ impl Drawing {
         ));
     }
 
-    /// The mark of a method, which tells `told` to whoever points at it.
-    pub(super) fn mark(&mut self, (x, y): (f64, f64), r: f64, method: usize, told: &str) {
-        // One more shape than there are colours, so that the pairs repeat late.
+    /// The mark of a method, with a tooltip.
+    pub(super) fn mark(&mut self, (x, y): (f64, f64), r: f64, method: usize, tooltip: &str) {
+        // There are 8 shapes and 7 colours, so that a combination of both repeats only after 56
+        // methods.
         let corner = |angle: f64, r: f64| {
             let angle = angle.to_radians();
             format!("{} {}", Length(x + r * angle.sin()), Length(y - r * angle.cos()))
@@ -117,10 +124,14 @@ impl Drawing {
             6 => polygon(6, 0.0, 1.2 * r),
             _ => polygon(3, 90.0, 1.35 * r),
         };
-        self.add(format_args!("<path d=\"{d}\" fill=\"{}\">{}</path>", colour(method), Told(told)));
+        self.add(format_args!(
+            "<path d=\"{d}\" fill=\"{}\">{}</path>",
+            colour(method),
+            Tooltip(tooltip)
+        ));
     }
 
-    /// Marks and names of methods, in as many lines as they need; how high that is.
+    /// Draws the marks and names of methods, in as many lines as they need, and returns the height.
     pub(super) fn legend(&mut self, top: f64, methods: &[String]) -> f64 {
         let (mut x, mut y) = (10.0, top + 10.0);
         for (method, name) in methods.iter().enumerate() {
@@ -135,12 +146,12 @@ impl Drawing {
         y + 14.0 - top
     }
 
-    /// How high a legend is, before it is drawn.
+    /// The height of a legend, without drawing it.
     pub(super) fn legend_height(width: f64, methods: &[String]) -> f64 {
         Drawing::new(width, 0.0).legend(0.0, methods)
     }
 
-    /// The drawing, with a title and a description for those who do not see it.
+    /// The SVG text, with a title and a description for screen readers.
     pub(super) fn finish(self, id: &str, title: &str, description: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
@@ -157,23 +168,24 @@ impl Drawing {
     }
 }
 
-/// Roughly how wide a text is drawn: letters of Helvetica are half as wide as high, on average.
+/// The approximate width of a text: letters of Helvetica are on average 0.56 times as wide as high.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.56
 }
 
-/// A name that fits into so many pixels, cut if it must be.
+/// A name that fits into this many pixels, shortened if necessary.
 pub(super) fn fit(name: &str, size: f64, width: f64) -> String {
-    let most = (width / (size * 0.56)) as usize;
-    match name.chars().count() > most {
-        true => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => name.into(),
+    let max_chars = (width / (size * 0.56)) as usize;
+    if name.chars().count() > max_chars {
+        name.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect()
+    } else {
+        name.into()
     }
 }
 
-/// Round steps from at most `low` to at least `high`, about `n` of them.
+/// Tick positions at round numbers, from at most `low` to at least `high`, in about `n` steps.
 pub(super) fn ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
-    // Where all values are equal, or nearly, the steps still differ.
+    // If all values are equal, or nearly, the scale still needs a span greater than 0.
     let is_wide = high - low > low.abs() * 1e-9 + 1e-12;
     let span = if is_wide { high - low } else { low.abs().max(1.0) * 1e-3 };
     let high = low + span;
@@ -187,25 +199,25 @@ pub(super) fn ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
     (0..=n_steps).map(|at| (first + at as f64) * step).collect()
 }
 
-/// A tick's number, with as many decimals as the steps need.
+/// The label of a tick, with as many decimals as the distance between ticks needs.
 pub(super) fn tick_text(value: f64, ticks: &[f64]) -> String {
     let step = if ticks.len() > 1 { ticks[1] - ticks[0] } else { 1.0 };
     let decimals = (-step.log10() + 1e-9).ceil().clamp(0.0, 6.0) as usize;
     format!("{value:.decimals$}")
 }
 
-/// A length to a tenth of a pixel.
+/// A length, written with a precision of a tenth of a pixel.
 struct Length(f64);
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round() / 10.0;
-        // Not -0.
+        // Adding 0 turns -0 into 0.
         write!(f, "{}", tenths + 0.0)
     }
 }
 
-/// Text within XML and HTML.
+/// Text, escaped for XML and HTML.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -216,7 +228,7 @@ impl fmt::Display for Escaped<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
-                // XML has no way to say other control characters.
+                // Control characters are not allowed in XML.
                 c if c.is_control() => f.write_char('\u{FFFD}')?,
                 c => f.write_char(c)?,
             }
@@ -225,15 +237,15 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// What a shape tells whoever points at it.
-struct Told<'a>(&'a str);
+/// The `title` element of a shape, which browsers show as a tooltip; nothing if it is empty.
+struct Tooltip<'a>(&'a str);
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for Tooltip<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => write!(f, "<title>{}</title>", Escaped(self.0)),
+        if self.0.is_empty() {
+            return Ok(());
         }
+        write!(f, "<title>{}</title>", Escaped(self.0))
     }
 }
 
@@ -242,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_reach_both_ends() {
+    fn ticks_are_round_and_include_both_ends() {
         assert_eq!(ticks(0.0, 1.0, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(ticks(0.13, 0.58, 3), [0.0, 0.2, 0.4, 0.6000000000000001]);
         assert_eq!(tick_text(0.6000000000000001, &ticks(0.0, 1.0, 5)), "0.6");
@@ -252,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_leave_their_place() {
+    fn names_are_escaped() {
         let mut drawing = Drawing::new(10.0, 10.0);
         drawing.text((0.0, 0.0), Anchor::Start, 10.0, "</text><script>");
         drawing.mark((0.0, 0.0), 2.0, 1, "a < b & \"c\"");

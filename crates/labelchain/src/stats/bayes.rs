@@ -1,30 +1,35 @@
-//! How sure are we that one method is better, and by more than matters? The Bayesian signed-rank
-//! test with a region of practical equivalence (Benavoli et al. 2014, 2017).
+//! How probable is it that one method is better by more than a negligible amount? The Bayesian
+//! signed-rank test with a region of practical equivalence (Benavoli et al. 2014, 2017).
 
 use crate::seed::Seed;
 
-/// How much of the posterior says what; the three add up to 1.
+/// The posterior probabilities of three hypotheses about two methods; they add up to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Belief {
-    /// The first method is better, by more than the region.
+pub struct Posterior {
+    /// The first method's loss is smaller, by more than the region.
     pub better: f64,
-    /// They differ by no more than the region.
+    /// The losses differ by no more than the region.
     pub equivalent: f64,
-    /// The first method is worse, by more than the region.
+    /// The first method's loss is greater, by more than the region.
     pub worse: f64,
 }
 
-/// Draws from the posterior; as many as its authors draw.
+/// How many samples are drawn from the posterior: as many as the authors of the test draw.
 const N_DRAWS: usize = 50_000;
 
-/// Asks losses of the first minus losses of the second. Differences up to `region` do not matter.
+/// Compares two methods by the losses of the first minus the losses of the second, one difference
+/// d for each data set. Differences of up to `region` count as equivalent.
 ///
-/// A draw weighs the data sets, and half a data set without a difference as prior, at random
-/// (Dirichlet), and adds up the weights of all pairs of sets whose mean difference lies below,
-/// within or above the region, one exactly on its edge half and half. The belief is how often each
-/// of the three sums is the greatest.
-pub fn bayesian_signed_ranks(differences: &[f64], region: f64, seed: Seed) -> Belief {
-    // An infinite difference (a missing result) must cancel against its opposite.
+/// A sample of the posterior gives the data sets random weights w that add up to 1. They follow a
+/// Dirichlet distribution with parameter 1 for every data set, and 1/2 for a made-up data set with
+/// difference 0, which is the prior. Under these weights, the probability that the first method is
+/// better is Σ w_i w_j over all pairs (i, j) with (d_i + d_j) / 2 < -region, and likewise for
+/// equivalent (within ±region) and worse; a pair exactly on an edge of the region counts half on
+/// either side. Each hypothesis is returned with the share of samples in which its sum is the
+/// greatest of the three.
+pub fn bayesian_signed_ranks(differences: &[f64], region: f64, seed: Seed) -> Posterior {
+    // A missing result makes an infinite difference. It is made finite, because ∞ + (-∞) would be
+    // NaN where two opposite differences should add up to 0.
     let finite = |d: &f64| d.clamp(-1e300, 1e300);
     let mut sorted: Vec<f64> = differences.iter().map(finite).chain([0.0]).collect();
     sorted.sort_by(f64::total_cmp);
@@ -36,8 +41,9 @@ pub fn bayesian_signed_ranks(differences: &[f64], region: f64, seed: Seed) -> Be
     let mut before = vec![0.0; sorted.len() + 1];
     let mut wins = [0usize; 3];
     for _ in 0..N_DRAWS {
-        // Gamma variates of shape 1, and of shape 1/2 for the prior, are Dirichlet once divided by
-        // their sum.
+        // Gamma variates divided by their sum follow a Dirichlet distribution. An exponential
+        // variate is a gamma variate of shape 1; half a squared normal has shape 1/2, the prior's.
+        // The division is left out: the sums are only compared with each other.
         weights.fill_with(|| -(1.0 - rng.unit()).ln());
         weights[prior] = rng.normal().powi(2) / 2.0;
         for (at, weight) in weights.iter().enumerate() {
@@ -50,19 +56,23 @@ pub fn bayesian_signed_ranks(differences: &[f64], region: f64, seed: Seed) -> Be
             above += weight * (total - (before[edges.above.0] + before[edges.above.1]) / 2.0);
         }
         let within = total * total - below - above;
-        let winner = match below >= within && below >= above {
-            true => 0,
-            false if within >= above => 1,
-            false => 2,
+        let winner = if below >= within && below >= above {
+            0
+        } else if within >= above {
+            1
+        } else {
+            2
         };
         wins[winner] += 1;
     }
     let [better, equivalent, worse] = wins.map(|n| n as f64 / N_DRAWS as f64);
-    Belief { better, equivalent, worse }
+    Posterior { better, equivalent, worse }
 }
 
-/// For one difference, where in the sorted ones its sum with them passes the edges of the region:
-/// up to the first place it lies below the edge, from the second on above it.
+/// For one difference d, the positions among the sorted differences at which the sum of d and the
+/// other difference passes twice the lower and twice the upper edge of the region. Before the first
+/// position of a pair the sum lies below the edge, from the second on above it, and between the two
+/// exactly on it.
 struct Edges {
     below: (usize, usize),
     above: (usize, usize),
@@ -84,36 +94,36 @@ impl Edges {
 mod tests {
     use super::*;
 
-    fn belief(differences: &[f64], region: f64) -> Belief {
+    fn posterior(differences: &[f64], region: f64) -> Posterior {
         bayesian_signed_ranks(differences, region, Seed::new(1))
     }
 
     #[test]
-    fn clear_cases_are_believed() {
-        let better = belief(&[-0.3, -0.2, -0.25, -0.4, -0.1, -0.35, -0.2, -0.3], 0.01);
+    fn clear_cases_are_decided() {
+        let better = posterior(&[-0.3, -0.2, -0.25, -0.4, -0.1, -0.35, -0.2, -0.3], 0.01);
         assert!(better.better > 0.99, "{better:?}");
-        let equal = belief(&[0.001, -0.002, 0.0015, -0.001, 0.002, 0.0, 0.001, -0.001], 0.01);
-        assert_eq!(equal, Belief { better: 0.0, equivalent: 1.0, worse: 0.0 });
+        let equal = posterior(&[0.001, -0.002, 0.0015, -0.001, 0.002, 0.0, 0.001, -0.001], 0.01);
+        assert_eq!(equal, Posterior { better: 0.0, equivalent: 1.0, worse: 0.0 });
     }
 
     #[test]
     fn the_two_methods_can_change_places() {
         let differences = [-0.3, 0.2, -0.1, 0.05];
-        let there = belief(&differences, 0.06);
-        let back = belief(&differences.map(|d| -d), 0.06);
+        let there = posterior(&differences, 0.06);
+        let back = posterior(&differences.map(|d| -d), 0.06);
         // Other draws of the same posterior: 50,000 of them, deviation at most 0.0023.
         assert!((there.better - back.worse).abs() < 0.015, "{there:?} {back:?}");
         assert!((there.better + there.equivalent + there.worse - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_belief() {
-        assert_eq!(belief(&[0.1, -0.3, 0.2], 0.01), belief(&[0.1, -0.3, 0.2], 0.01));
+    fn the_same_seed_gives_the_same_posterior() {
+        assert_eq!(posterior(&[0.1, -0.3, 0.2], 0.01), posterior(&[0.1, -0.3, 0.2], 0.01));
     }
 
     #[test]
     fn missing_results_are_no_obstacle() {
-        let tested = belief(&[f64::INFINITY, f64::NEG_INFINITY, -0.1], 0.0);
+        let tested = posterior(&[f64::INFINITY, f64::NEG_INFINITY, -0.1], 0.0);
         assert!(tested.better > tested.worse, "{tested:?}");
     }
 }

@@ -1,29 +1,30 @@
-//! Which methods cannot be told apart? Bars of a critical-difference diagram.
+//! Which methods does a test not distinguish? These groups are the bars of a critical-difference
+//! diagram.
 
-/// The longest runs of two or more methods, in order of their mean ranks, in which no two differ.
-/// Each run lists methods by ascending mean rank.
+/// The maximal groups of two or more methods that are consecutive by mean rank and of which no two
+/// differ. Each group lists its methods by ascending mean rank.
 ///
-/// Only neighbours in the order are joined, so a bar never passes over a method that it does not
-/// mean, whichever test says who differs.
+/// Wilcoxon's test may distinguish a method from its neighbour and not from one further away. Groups
+/// are consecutive nevertheless, so that a bar never covers a method that does not belong to it.
 pub fn cliques(mean_ranks: &[f64], differ: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let order = by_rank(mean_ranks);
     let mut cliques = Vec::new();
-    let mut reached = 0;
+    let mut covered = 0;
     for first in 0..order.len() {
         let mut end = first + 1;
         while end < order.len() && !order[first..end].iter().any(|&a| differ(a, order[end])) {
             end += 1;
         }
-        // A run that ends where one from further left ends is a part of it.
-        if end > reached && end - first > 1 {
+        // A group that does not extend beyond an earlier one is a part of it, and not maximal.
+        if end > covered && end - first > 1 {
             cliques.push(order[first..end].to_vec());
         }
-        reached = reached.max(end);
+        covered = covered.max(end);
     }
     cliques
 }
 
-/// Methods by ascending mean rank, the first of equals first.
+/// The methods by ascending mean rank; methods with equal mean ranks keep their order.
 pub fn by_rank(mean_ranks: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..mean_ranks.len()).collect();
     order.sort_by(|&a, &b| mean_ranks[a].total_cmp(&mean_ranks[b]));
@@ -45,7 +46,7 @@ mod tests {
     }
 
     /// The first and the third do not differ, but the second, between them, differs from the first:
-    /// no bar may reach from the first to the third.
+    /// no bar may extend from the first to the third.
     #[test]
     fn no_bar_passes_over_a_method_that_differs() {
         let differ = |a: usize, b: usize| (a.min(b), a.max(b)) == (0, 1);

@@ -1,12 +1,12 @@
-//! What can be said about several methods on several data sets? All the tests, in one recipe:
-//! mean ranks, Friedman with Holm over the criteria, Nemenyi's critical difference, and Wilcoxon
-//! for every pair with Holm over the pairs of a criterion, as in the paper.
+//! Compares several methods on several data sets with all the tests, as in the paper: mean ranks,
+//! Friedman's test with Holm over the criteria, Nemenyi's critical difference, and Wilcoxon's test
+//! for every pair of methods with Holm over the pairs of a criterion.
 
 use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::bayes::{Belief, bayesian_signed_ranks};
+use super::bayes::{Posterior, bayesian_signed_ranks};
 use super::cliques::cliques;
 use super::effect::{Effect, effect};
 use super::friedman::{Friedman, friedman};
@@ -20,36 +20,36 @@ use crate::seed::Seed;
 /// What to do where a method has no loss on a data set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gaps {
-    /// An error that says where.
+    /// The comparison is refused, with an error that names the method and the data set.
     #[default]
     Refuse,
     /// The data set is left out, for that criterion.
     DropSets,
-    /// The missing loss is greater than any: the method comes last there, with others that are
-    /// missing.
+    /// The missing loss counts as greater than any other: the method has the worst rank on that
+    /// data set, tied with other methods whose loss is missing.
     WorstRank,
 }
 
-/// How to compare.
+/// Which tests are made, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recipe {
+pub struct TestPlan {
     /// The level of significance.
     pub alpha: f64,
     /// What to do about missing losses.
     pub gaps: Gaps,
     /// What Wilcoxon's test does with zero differences.
     pub zeros: Zeros,
-    /// Up to how many differences Wilcoxon's test is exact.
+    /// The largest number of differences for which Wilcoxon's test is exact.
     pub exact_up_to: usize,
-    /// A region of practical equivalence for the Bayesian test; no such test if none.
+    /// The region of practical equivalence of the Bayesian test; without one, this test is not made.
     pub region: Option<f64>,
     /// The seed of the Bayesian test.
     pub seed: Seed,
 }
 
-impl Default for Recipe {
-    fn default() -> Recipe {
-        Recipe {
+impl Default for TestPlan {
+    fn default() -> TestPlan {
+        TestPlan {
             alpha: 0.1,
             gaps: Gaps::Refuse,
             zeros: Zeros::Wilcox,
@@ -62,64 +62,65 @@ impl Default for Recipe {
 
 /// The losses of every method (column) on every data set (row), by one criterion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct LossTable {
     /// The criterion.
     pub criterion: String,
-    /// A loss, or none where there is a gap.
+    /// The losses; `None` where a method was not measured on a data set.
     pub losses: Vec<Vec<Option<f64>>>,
-    /// Whether these are no losses, but to be large.
+    /// Whether the values are scores, such as accuracy, of which larger ones are better.
     pub higher_is_better: bool,
 }
 
 /// The methods compared, criterion by criterion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The recipe followed.
-    pub recipe: Recipe,
+    /// The tests that were made.
+    pub plan: TestPlan,
     /// The data sets; rows of every table.
     pub datasets: Vec<String>,
     /// The methods; columns of every table.
     pub methods: Vec<String>,
-    /// What each criterion says.
-    pub criteria: Vec<Measured>,
+    /// The outcome by each criterion.
+    pub criteria: Vec<CriterionComparison>,
 }
 
-/// What one criterion says.
+/// The outcome of all tests by one criterion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// The losses it rests on.
-    pub table: Table,
-    /// The data sets that count, as places in [`Comparison::datasets`].
+pub struct CriterionComparison {
+    /// The losses that were compared.
+    pub table: LossTable,
+    /// The data sets that count, as indices into [`Comparison::datasets`].
     pub used: Vec<usize>,
     /// The ranks of the methods on each data set that counts.
     pub ranks: Vec<Vec<f64>>,
     /// Their means over the data sets.
     pub mean_ranks: Vec<f64>,
-    /// Are the methods different at all?
+    /// Friedman's test: do the methods differ at all?
     pub friedman: Friedman,
-    /// The same, with Holm over the criteria.
+    /// The p-value of Friedman's test, adjusted by Holm over the criteria.
     pub friedman_p_holm: f64,
-    /// By how much mean ranks must differ.
+    /// Nemenyi's critical difference: by how much mean ranks must differ to be significant.
     pub critical_difference: f64,
-    /// All pairs, the first method before the second: 0 and 1, 0 and 2, …
+    /// All pairs of methods in lexicographic order: 0 and 1, 0 and 2, …, 1 and 2, …
     pub pairs: Vec<Pair>,
 }
 
-/// What one criterion says about two methods.
+/// The outcome of the tests of two methods by one criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// The first method.
     pub a: usize,
     /// The second method.
     pub b: usize,
-    /// Do they differ? Positive differences are losses of the first that are greater.
+    /// Wilcoxon's test: do the two differ? A difference is positive where the first has the greater
+    /// loss.
     pub wilcoxon: Wilcoxon,
-    /// The same, with Holm over the pairs of the criterion.
+    /// The p-value of Wilcoxon's test, adjusted by Holm over the pairs of the criterion.
     pub p_holm: f64,
-    /// By how much, in favour of the first.
+    /// How large the difference is; positive in favour of the first.
     pub effect: Effect,
-    /// How sure are we, if that was asked?
-    pub belief: Option<Belief>,
+    /// The Bayesian test, if the plan has a region of practical equivalence.
+    pub posterior: Option<Posterior>,
 }
 
 impl Comparison {
@@ -128,21 +129,23 @@ impl Comparison {
     pub fn sets_in_words(&self) -> String {
         let all = self.datasets.len();
         let used = || self.criteria.iter().map(|of| of.used.len());
-        let (least, most) = (used().min().unwrap_or(all), used().max().unwrap_or(all));
+        let (min, max) = (used().min().unwrap_or(all), used().max().unwrap_or(all));
         let sets = if all == 1 { "data set" } else { "data sets" };
-        match (least == most, most == all) {
-            (true, true) => format!("{all} {sets}"),
-            (true, false) => format!("{most} of {all} {sets}"),
-            (false, _) => format!("{least} to {most} of {all} {sets}"),
+        if min < max {
+            format!("{min} to {max} of {all} {sets}")
+        } else if max < all {
+            format!("{max} of {all} {sets}")
+        } else {
+            format!("{all} {sets}")
         }
     }
 
-    /// Compares methods by every table.
+    /// Compares methods by the losses of every table.
     pub fn of(
         datasets: &[String],
         methods: &[String],
-        tables: Vec<Table>,
-        recipe: Recipe,
+        tables: Vec<LossTable>,
+        plan: TestPlan,
     ) -> Result<Comparison> {
         if methods.len() < 2 {
             return Err(Error::Comparison {
@@ -151,38 +154,43 @@ impl Comparison {
                     .into(),
             });
         }
-        if let Some(region) = recipe.region
+        if let Some(region) = plan.region
             && !(region.is_finite() && region >= 0.0)
         {
             let (name, value) = ("region of practical equivalence", region.to_string());
             return Err(Error::Setting { name, value, accepted: "a number from 0" });
         }
-        let test = SignedRanks::new(recipe.zeros, recipe.exact_up_to)?;
+        let test = SignedRanks::new(plan.zeros, plan.exact_up_to)?;
         let mut differences: HashMap<usize, f64> = HashMap::new();
         let mut criteria = Vec::with_capacity(tables.len());
         for table in tables {
-            let used = used(&table, datasets, methods, recipe.gaps)?;
+            let used = used(&table, datasets, methods, plan.gaps)?;
             // The quantile is the same for all criteria with the same number of data sets.
             let critical_difference = match differences.get(&used.len()) {
                 Some(&known) => known,
                 None => {
-                    let found = critical_difference(methods.len(), used.len(), recipe.alpha)?;
+                    let found = critical_difference(methods.len(), used.len(), plan.alpha)?;
                     differences.insert(used.len(), found);
                     found
                 }
             };
-            criteria.push(measure(table, used, methods.len(), critical_difference, &test, &recipe));
+            criteria.push(measure(table, used, methods.len(), critical_difference, &test, &plan));
         }
         let p: Vec<f64> = criteria.iter().map(|criterion| criterion.friedman.p).collect();
         for (criterion, p_holm) in criteria.iter_mut().zip(holm(&p)) {
             criterion.friedman_p_holm = p_holm;
         }
-        Ok(Comparison { recipe, datasets: datasets.into(), methods: methods.into(), criteria })
+        Ok(Comparison { plan, datasets: datasets.into(), methods: methods.into(), criteria })
     }
 }
 
-/// The data sets that count.
-fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> Result<Vec<usize>> {
+/// The data sets on which methods are compared, by the rule for missing losses.
+fn used(
+    table: &LossTable,
+    datasets: &[String],
+    methods: &[String],
+    gaps: Gaps,
+) -> Result<Vec<usize>> {
     Error::unless_same("data sets of a table", datasets.len(), table.losses.len())?;
     for row in &table.losses {
         Error::unless_same("methods of a table", methods.len(), row.len())?;
@@ -215,8 +223,8 @@ fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> R
         Gaps::WorstRank => table.losses[set].iter().any(Option::is_some),
     };
     let used: Vec<usize> = (0..datasets.len()).filter(counts).collect();
-    match used.len() < 2 {
-        true => Err(Error::Comparison {
+    if used.len() < 2 {
+        return Err(Error::Comparison {
             problem: format!(
                 "{}: a comparison needs two data sets or more, found {}{}",
                 table.criterion,
@@ -226,19 +234,19 @@ fn used(table: &Table, datasets: &[String], methods: &[String], gaps: Gaps) -> R
             remedy: "results of folds or runs on one data set are not independent: \
                      measure on more data sets"
                 .into(),
-        }),
-        false => Ok(used),
+        });
     }
+    Ok(used)
 }
 
 fn measure(
-    table: Table,
+    table: LossTable,
     used: Vec<usize>,
     n_methods: usize,
     critical_difference: f64,
     test: &SignedRanks,
-    recipe: &Recipe,
-) -> Measured {
+    plan: &TestPlan,
+) -> CriterionComparison {
     let sign = if table.higher_is_better { -1.0 } else { 1.0 };
     let loss = |cell: &Option<f64>| cell.map_or(f64::INFINITY, |value| sign * value);
     let losses: Vec<Vec<f64>> =
@@ -254,14 +262,14 @@ fn measure(
     let both: Vec<(usize, usize)> =
         (0..n_methods).flat_map(|a| (a + 1..n_methods).map(move |b| (a, b))).collect();
     let pair = |(at, &(a, b)): (usize, &(usize, usize))| {
-        // Two missing losses are equal, though ∞ - ∞ is not 0.
+        // Two missing losses are equal, although ∞ - ∞ is NaN.
         let difference = |row: &Vec<f64>| if row[a] == row[b] { 0.0 } else { row[a] - row[b] };
         let differences: Vec<f64> = losses.iter().map(difference).collect();
         let wilcoxon = test.test(&differences);
-        let seed = recipe.seed.child("pair", at);
-        let belief = recipe.region.map(|region| bayesian_signed_ranks(&differences, region, seed));
+        let seed = plan.seed.child("pair", at);
+        let posterior = plan.region.map(|region| bayesian_signed_ranks(&differences, region, seed));
         let effect = effect(&wilcoxon);
-        Pair { a, b, wilcoxon, p_holm: wilcoxon.p, effect, belief }
+        Pair { a, b, wilcoxon, p_holm: wilcoxon.p, effect, posterior }
     };
     let mut pairs: Vec<Pair> = both.par_iter().enumerate().map(pair).collect();
     let p: Vec<f64> = pairs.iter().map(|pair| pair.wilcoxon.p).collect();
@@ -269,7 +277,7 @@ fn measure(
         pair.p_holm = p_holm;
     }
 
-    Measured {
+    CriterionComparison {
         table,
         mean_ranks: rank_sums.iter().map(|sum| sum / used.len() as f64).collect(),
         used,
@@ -281,23 +289,24 @@ fn measure(
     }
 }
 
-impl Measured {
-    /// Two methods; either may come first.
+impl CriterionComparison {
+    /// The outcome for two methods, named in either order.
     pub fn pair(&self, a: usize, b: usize) -> Option<&Pair> {
         let (a, b, k) = (a.min(b), a.max(b), self.mean_ranks.len());
-        // Before the pairs of a come k - 1, k - 2, …, k - a pairs of the methods before it.
+        // The methods before a are the first of k - 1, k - 2, …, k - a pairs.
         let at = |a: usize| (a * (2 * k - a - 1)) / 2;
         if a < b && b < k { self.pairs.get(at(a) + b - a - 1) } else { None }
     }
 
-    /// Methods that Nemenyi's test does not tell apart: mean ranks less than the critical difference
-    /// from each other.
+    /// Groups of methods that Nemenyi's test does not distinguish: their mean ranks differ by less
+    /// than the critical difference.
     pub fn nemenyi_cliques(&self) -> Vec<Vec<usize>> {
         let ranks = &self.mean_ranks;
         cliques(ranks, |a, b| (ranks[a] - ranks[b]).abs() >= self.critical_difference)
     }
 
-    /// Neighbours by mean rank that Wilcoxon's test with Holm does not tell apart.
+    /// Groups of methods, consecutive by mean rank, of which Wilcoxon's test with Holm finds no two
+    /// different at level `alpha`.
     pub fn wilcoxon_cliques(&self, alpha: f64) -> Vec<Vec<usize>> {
         cliques(&self.mean_ranks, |a, b| self.pair(a, b).is_some_and(|pair| pair.p_holm <= alpha))
     }
@@ -311,18 +320,18 @@ mod tests {
         names.iter().map(|name| name.to_string()).collect()
     }
 
-    fn table(criterion: &str, losses: &[&[Option<f64>]]) -> Table {
+    fn table(criterion: &str, losses: &[&[Option<f64>]]) -> LossTable {
         let losses = losses.iter().map(|row| row.to_vec()).collect();
-        Table { criterion: criterion.into(), losses, higher_is_better: false }
+        LossTable { criterion: criterion.into(), losses, higher_is_better: false }
     }
 
     const L: fn(f64) -> Option<f64> = Some;
 
-    fn compare(tables: Vec<Table>, gaps: Gaps) -> Result<Comparison> {
+    fn compare(tables: Vec<LossTable>, gaps: Gaps) -> Result<Comparison> {
         let sets: Vec<String> =
             (0..tables[0].losses.len()).map(|set| format!("set{set}")).collect();
-        let recipe = Recipe { gaps, ..Recipe::default() };
-        Comparison::of(&sets, &names(&["a", "b", "c"]), tables, recipe)
+        let plan = TestPlan { gaps, ..TestPlan::default() };
+        Comparison::of(&sets, &names(&["a", "b", "c"]), tables, plan)
     }
 
     #[test]
@@ -393,7 +402,7 @@ mod tests {
         let one = table("hamming", &[&[L(0.1), L(0.2), L(0.3)]]);
         let error = compare(vec![one], Gaps::Refuse).unwrap_err().to_string();
         assert_eq!(error, "hamming: a comparison needs two data sets or more, found 1");
-        let alone = Comparison::of(&names(&["x"]), &names(&["a"]), vec![], Recipe::default());
+        let alone = Comparison::of(&names(&["x"]), &names(&["a"]), vec![], TestPlan::default());
         assert_eq!(
             alone.unwrap_err().to_string(),
             "a comparison needs two methods or more, found 1"

@@ -1,15 +1,16 @@
-//! How large is the difference? A p-value shrinks with the number of data sets; these do not.
+//! How large is the difference between two methods? With more data sets, the p-value of the same
+//! difference becomes smaller; the measures here do not.
 
 use super::wilcoxon::Wilcoxon;
 
-/// How one method fares against another.
+/// How one method compares with another over all data sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// On how many data sets the first has the smaller loss.
+    /// The number of data sets on which the first has the smaller loss.
     pub wins: usize,
-    /// On how many the losses are equal.
+    /// The number of data sets on which the losses are equal.
     pub ties: usize,
-    /// On how many the second has the smaller loss.
+    /// The number of data sets on which the second has the smaller loss.
     pub losses: usize,
     /// The matched-pairs rank-biserial correlation (Kerby 2014): the rank sum of the differences
     /// in favour of the first minus that of the others, over both. 1 if the first always wins, -1
@@ -17,7 +18,7 @@ pub struct Effect {
     pub rank_biserial: f64,
 }
 
-/// Measures what was tested: losses of the first minus losses of the second.
+/// Measures the effect from the outcome of a test of losses of the first minus losses of the second.
 pub fn effect(tested: &Wilcoxon) -> Effect {
     let (in_favour, against) = (tested.w_minus, tested.w_plus);
     let both = in_favour + against;

@@ -2,16 +2,16 @@
 
 use super::distribution::{chi_squared_tail, f_tail};
 
-/// The test's two forms.
+/// The outcome of Friedman's test, in its chi-squared form and in its F form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Friedman {
-    /// Chi-squared, corrected for ties.
+    /// The chi-squared statistic, corrected for ties.
     pub statistic: f64,
-    /// Its probability if no method differs, with k - 1 degrees of freedom.
+    /// The p-value of the chi-squared statistic, with k - 1 degrees of freedom.
     pub p: f64,
-    /// The F form of Iman and Davenport (1980), less conservative.
+    /// The F statistic of Iman and Davenport (1980), which is less conservative.
     pub f: f64,
-    /// Its probability, with k - 1 and (k - 1)(N - 1) degrees of freedom.
+    /// The p-value of the F statistic, with k - 1 and (k - 1)(N - 1) degrees of freedom.
     pub f_p: f64,
 }
 
@@ -24,10 +24,12 @@ pub fn friedman(rank_sums: &[f64], n: usize, tie_term: f64) -> Friedman {
     let squares: f64 = rank_sums.iter().map(|sum| sum * sum).sum();
     let untied = 12.0 * squares / (n * k * (k + 1.0)) - 3.0 * n * (k + 1.0);
     let correction = 1.0 - tie_term / (n * k * (k * k - 1.0));
-    // Where all are tied on every set there is no variation, and no difference either.
+    // If all methods are tied on every data set, numerator and denominator are both 0; there is no
+    // difference between them, so the statistic is 0.
     let statistic = if correction > 0.0 { (untied / correction).max(0.0) } else { 0.0 };
     let rest = n * (k - 1.0) - statistic;
-    // All sets agree on one order: the F form has no denominator left.
+    // If all data sets rank the methods in the same order, χ² = N (k - 1) and the denominator of F
+    // is 0.
     let f = if rest > 1e-9 { (n - 1.0) * statistic / rest } else { f64::INFINITY };
     Friedman {
         statistic,

@@ -1,8 +1,8 @@
-//! Which of several tests still count when there are several? Holm's step-down adjustment
-//! (Holm 1979).
+//! Which of several tests are significant, given that there are several? Holm's step-down adjustment
+//! (Holm 1979) keeps the probability of any false rejection below the level.
 
-/// Adjusts p-values of one family: the smallest is multiplied by their number, the next by one
-/// less, and so on; none may become smaller than one before it, or greater than 1.
+/// Adjusts the p-values of one family of m tests. The smallest is multiplied by m, the next by
+/// m - 1, and so on; an adjusted value is never smaller than those before it, nor greater than 1.
 ///
 /// ```
 /// assert_eq!(labelchain::stats::holm(&[0.25, 0.125]), [0.25, 0.25]);
@@ -11,10 +11,10 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut ascending: Vec<usize> = (0..p.len()).collect();
     ascending.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut adjusted = vec![0.0; p.len()];
-    let mut least = 0.0f64;
+    let mut running_max = 0.0f64;
     for (place, at) in ascending.into_iter().enumerate() {
-        least = least.max(p[at] * (p.len() - place) as f64).min(1.0);
-        adjusted[at] = least;
+        running_max = running_max.max(p[at] * (p.len() - place) as f64).min(1.0);
+        adjusted[at] = running_max;
     }
     adjusted
 }

@@ -1,21 +1,21 @@
-//! Are methods different, which ones, and by how much? Rank statistics over many data sets, for
-//! anybody's numbers: nothing here knows what was measured, only that smaller is better.
+//! Are methods different, which ones, and by how much? Rank statistics over many data sets, for any
+//! table of numbers: the code here does not know what was measured, only that smaller is better.
 //!
 //! | Question | Answer |
 //! |---|---|
-//! | who comes first on one data set | [`ranks`] |
+//! | which method is best on one data set | [`ranks`] |
 //! | are the methods different at all | [`friedman`], with Holm over the criteria |
 //! | how far apart must mean ranks be | [`critical_difference`] (Nemenyi) |
 //! | do these two differ | [`SignedRanks`] (Wilcoxon), with Holm over the pairs of a criterion |
-//! | which of several tests count | [`holm`] |
+//! | which of several tests are significant | [`holm`] |
 //! | how large is the difference | [`effect`]: wins and rank-biserial correlation |
-//! | how sure are we, and does it matter | [`bayesian_signed_ranks`] |
-//! | who cannot be told apart | [`cliques`] |
-//! | all of it | [`Comparison`] |
+//! | how probable is a difference that matters | [`bayesian_signed_ranks`] |
+//! | which methods are not distinguished | [`cliques`] |
+//! | all of these | [`Comparison`] |
 //!
-//! Nemenyi's test compares all methods at once by their mean ranks, so adding a method changes what
-//! it says about two others. Wilcoxon's asks the two alone and uses the sizes of the differences: it
-//! finds more, and its p-values, not its ranks, decide. Where both are shown they may disagree.
+//! Nemenyi's test compares all methods at once by their mean ranks, so adding a method changes its
+//! outcome for two others. Wilcoxon's test uses the losses of the two methods alone, and the sizes
+//! of their differences, so it finds more differences. Where both are shown they may disagree.
 
 mod bayes;
 mod cliques;
@@ -28,9 +28,9 @@ mod nemenyi;
 mod ranks;
 mod wilcoxon;
 
-pub use bayes::{Belief, bayesian_signed_ranks};
+pub use bayes::{Posterior, bayesian_signed_ranks};
 pub use cliques::{by_rank, cliques};
-pub use comparison::{Comparison, Gaps, Measured, Pair, Recipe, Table};
+pub use comparison::{Comparison, CriterionComparison, Gaps, LossTable, Pair, TestPlan};
 pub use effect::{Effect, effect};
 pub use friedman::{Friedman, friedman};
 pub use holm::holm;

@@ -3,8 +3,8 @@
 use super::distribution::range_quantile;
 use crate::error::{Error, Result};
 
-/// The most methods for which the quantile is known to be right.
-const MOST_METHODS: usize = 1000;
+/// The largest number of methods for which the quantile is known to be accurate.
+const MAX_METHODS: usize = 1000;
 
 /// The critical difference of mean ranks of k methods over N data sets.
 ///
@@ -20,7 +20,7 @@ pub fn critical_difference(k: usize, n: usize, alpha: f64) -> Result<f64> {
         let (name, value) = ("alpha", alpha.to_string());
         return Err(Error::Setting { name, value, accepted: "between 0 and 1" });
     }
-    if !(2..=MOST_METHODS).contains(&k) {
+    if !(2..=MAX_METHODS).contains(&k) {
         let (name, value) = ("number of methods", k.to_string());
         return Err(Error::Setting { name, value, accepted: "from 2 to 1000" });
     }

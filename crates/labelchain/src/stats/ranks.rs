@@ -1,12 +1,12 @@
-//! Which comes first, second, third? Equal values share the mean of their ranks.
+//! Ranks of values, 1 for the smallest. Equal values share the mean of their ranks.
 
 /// The ranks of some values, 1 for the smallest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
     /// One rank per value.
     pub ranks: Vec<f64>,
-    /// The sum of t³ - t over groups of t equal values: 0 without ties. Rank statistics vary less
-    /// the greater it is.
+    /// The sum of t³ - t over groups of t equal values; 0 without ties. The greater it is, the
+    /// smaller the variance of rank statistics, and the tests correct for that.
     pub tie_term: f64,
 }
 
@@ -18,8 +18,8 @@ pub struct Ranks {
 /// assert_eq!(ranked.tie_term, 6.0);
 /// ```
 pub fn ranks(values: &[f64]) -> Ranks {
-    // Values move with their places: comparing many methods sorts so often that looking them up
-    // would count.
+    // Values are sorted together with their indices, not looked up by index: comparing many methods
+    // sorts so often that the look-ups would take noticeable time.
     let mut sorted: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     sorted.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
     let mut ranks = vec![0.0; values.len()];

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::distribution::normal_tail;
 use crate::error::{Error, Result};
 
-/// What becomes of differences that are zero.
+/// How differences of zero are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zeros {
     /// They are left out.
@@ -14,7 +14,7 @@ pub enum Zeros {
     Wilcox,
     /// They are ranked, and their ranks are left out.
     Pratt,
-    /// They are ranked, and half of their ranks goes to either side.
+    /// They are ranked, and half of their rank sum is added to either side.
     Split,
 }
 
@@ -27,13 +27,15 @@ pub struct Wilcoxon {
     pub n_minus: usize,
     /// How many are zero.
     pub n_zero: usize,
-    /// The ranks of the positive differences, added up.
+    /// The rank sum of the positive differences.
     pub w_plus: f64,
-    /// The ranks of the negative differences, added up.
+    /// The rank sum of the negative differences.
     pub w_minus: f64,
-    /// Their probability, or that of sums further apart, if the differences lie evenly around zero.
+    /// The two-sided p-value: the probability of rank sums at least as far apart if the differences
+    /// are distributed symmetrically around zero.
     pub p: f64,
-    /// Whether `p` counts the signs there can be; else it is a normal approximation.
+    /// Whether `p` is exact, from all 2ⁿ combinations of signs; otherwise it is a normal
+    /// approximation.
     pub is_exact: bool,
 }
 
@@ -43,27 +45,27 @@ impl Wilcoxon {
         self.n_plus + self.n_minus
     }
 
-    /// The smaller rank sum, by which tables know the test.
+    /// The smaller rank sum, which is the statistic W of printed tables.
     pub fn w(&self) -> f64 {
         self.w_plus.min(self.w_minus)
     }
 }
 
-/// The test, and the exact distributions it has needed so far.
+/// Wilcoxon's signed-rank test, with the exact distributions that it has computed so far.
 #[derive(Debug)]
 pub struct SignedRanks {
     zeros: Zeros,
-    /// P(W ≤ w) for each w up to the middle, by n; found when first asked for.
+    /// For each n, P(W ≤ w) for all w up to the middle; computed when first needed.
     lower_tails: Vec<OnceLock<Vec<f64>>>,
 }
 
 impl SignedRanks {
-    /// With 49, exact below 50 differences as is the habit of R.
+    /// The default of R: the test is exact for fewer than 50 differences.
     pub const EXACT_UP_TO: usize = 49;
 
-    /// The exact distribution serves up to `exact_up_to` differences without zeros and ties.
+    /// The exact distribution is used for up to `exact_up_to` differences without zeros and ties.
     pub fn new(zeros: Zeros, exact_up_to: usize) -> Result<SignedRanks> {
-        // The distribution takes n³/4 additions.
+        // Computing the exact distribution takes n³/4 additions.
         if exact_up_to > 1000 {
             let (name, value) = ("exact-up-to", exact_up_to.to_string());
             return Err(Error::Setting { name, value, accepted: "at most 1000" });
@@ -73,11 +75,13 @@ impl SignedRanks {
     }
 
     /// Tests differences, none of which may be NaN. They are rounded to 10 decimals before zeros and
-    /// ties are looked for, since 0.3 - 0.2 and 0.2 - 0.1 are meant to be equal.
+    /// ties are determined, because 0.3 - 0.2 and 0.2 - 0.1 should count as equal, but differ in
+    /// their last bits.
     pub fn test(&self, differences: &[f64]) -> Wilcoxon {
-        // The bits of a size that is not negative order as the size does and leave the lowest place
-        // free for the sign, so sorting whole numbers ranks all of them. Comparing a hundred methods
-        // sorts tens of thousands of times.
+        // Floating-point numbers that are not negative have the same order as their bits read as an
+        // integer, whose highest bit is 0. Shifted by one, the bits of the absolute value leave the
+        // lowest bit free for the sign, and one sort of integers ranks all differences. This is
+        // faster than sorting pairs, and comparing a hundred methods sorts tens of thousands of times.
         let key = |&d: &f64| rounded(d).abs().to_bits() << 1 | u64::from(d < 0.0);
         let mut keys: Vec<u64> = differences.iter().map(key).collect();
         let n_zero = keys.iter().filter(|&&key| key >> 1 == 0).count();
@@ -94,24 +98,22 @@ impl SignedRanks {
             before += group.len();
             tie_term += t * t * t - t;
             let negative = group.iter().filter(|&key| key & 1 == 1).count();
-            match (group[0] >> 1 == 0, self.zeros) {
-                (false, _) => {
-                    n_minus += negative;
-                    w_minus += rank * negative as f64;
-                    w_plus += rank * (group.len() - negative) as f64;
-                }
-                (true, Zeros::Split) => {
-                    w_minus += rank * t / 2.0;
-                    w_plus += rank * t / 2.0;
-                }
-                (true, _) => {}
+            let is_zero = group[0] >> 1 == 0;
+            if !is_zero {
+                n_minus += negative;
+                w_minus += rank * negative as f64;
+                w_plus += rank * (group.len() - negative) as f64;
+            } else if self.zeros == Zeros::Split {
+                w_minus += rank * t / 2.0;
+                w_plus += rank * t / 2.0;
             }
         }
         let n = differences.len() - n_zero;
         let is_exact = n > 0 && n_zero == 0 && tie_term == 0.0 && n < self.lower_tails.len();
-        let p = match is_exact {
-            true => self.exact(n, f64::min(w_plus, w_minus)),
-            false => self.approximate(keys.len(), n_zero, w_plus, tie_term),
+        let p = if is_exact {
+            self.exact(n, f64::min(w_plus, w_minus))
+        } else {
+            self.approximate(keys.len(), n_zero, w_plus, tie_term)
         };
         Wilcoxon { n_plus: n - n_minus, n_minus, n_zero, w_plus, w_minus, p, is_exact }
     }
@@ -122,15 +124,15 @@ impl SignedRanks {
         tail.get(w as usize).map_or(1.0, |p| (2.0 * p).min(1.0))
     }
 
-    /// z = (|W⁺ - mean| - 1/2) / σ with σ² = n (n + 1)(2n + 1) / 24 - Σ(t³ - t) / 48 and mean
-    /// n (n + 1) / 4; where zeros are ranked but left out, what they would add is taken off both
-    /// (Cureton 1967).
+    /// The normal approximation with z = (|W⁺ - mean| - 1/2) / σ, where the mean is n (n + 1) / 4 and
+    /// σ² = n (n + 1)(2n + 1) / 24 - Σ(t³ - t) / 48. Where zeros are ranked but left out (Pratt), the
+    /// mean and the variance of their ranks are subtracted (Cureton 1967).
     fn approximate(&self, n_ranked: usize, n_zeros: usize, w_plus: f64, tie_term: f64) -> f64 {
         let mean = |n: f64| n * (n + 1.0) / 4.0;
         let variance = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0) / 24.0;
         let (n, zeros) = (n_ranked as f64, n_zeros as f64);
         let (mean, variance) = match self.zeros {
-            // The zeros are a group of ties, too, but not among the ranks that count.
+            // The tie term includes the zeros as one group, but their ranks are left out.
             Zeros::Pratt => {
                 let ties = tie_term - (zeros * zeros * zeros - zeros);
                 (mean(n) - mean(zeros), variance(n) - variance(zeros) - ties / 48.0)
@@ -138,20 +140,24 @@ impl SignedRanks {
             Zeros::Wilcox | Zeros::Split => (mean(n), variance(n) - tie_term / 48.0),
         };
         let distance = (w_plus - mean).abs();
-        match distance > 0.0 && variance > 0.0 {
-            true => (2.0 * normal_tail((distance - 0.5) / variance.sqrt())).min(1.0),
-            false => 1.0,
+        if distance > 0.0 && variance > 0.0 {
+            (2.0 * normal_tail((distance - 0.5) / variance.sqrt())).min(1.0)
+        } else {
+            1.0
         }
     }
 }
 
+/// The difference rounded to 10 decimals. A number so large that scaling it overflows is returned as
+/// it is.
 fn rounded(difference: f64) -> f64 {
     let rounded = (difference * 1e10).round_ties_even() / 1e10;
     if rounded.is_finite() { rounded } else { difference }
 }
 
-/// P(W ≤ w) for w from 0 to the middle, where W adds up each of the ranks 1 to n or not, by the toss
-/// of a coin.
+/// P(W ≤ w) for w from 0 to the middle, where W is the sum of a random subset of the ranks 1 to n
+/// that contains each rank with probability 1/2. After each rank, `tail[w]` is P(W = w) for the ranks
+/// so far.
 fn lower_tail(n: usize) -> Vec<f64> {
     let middle = n * (n + 1) / 4;
     let mut tail = vec![0.0; middle + 1];
@@ -215,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_distribution_ends_where_it_is_told() {
+    fn the_exact_distribution_is_used_up_to_its_limit() {
         let differences: Vec<f64> = (1..=50).map(f64::from).collect();
         assert!(!test(Zeros::Wilcox, &differences).is_exact);
         let test = SignedRanks::new(Zeros::Wilcox, 50).unwrap().test(&differences);

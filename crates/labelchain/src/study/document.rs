@@ -1,4 +1,4 @@
-//! TOML in which every fault has a place: file, line, column, and the line itself.
+//! TOML documents whose errors give the place: file, line, column, and the line itself.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
-/// A text, to say where in it something is wrong.
+/// The text of a protocol, with its path for error messages.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'t> {
     pub(super) path: &'t Path,
@@ -25,6 +25,7 @@ impl<'t> Document<'t> {
         DeTable::parse(self.text).map(Spanned::into_inner).map_err(syntax)
     }
 
+    /// An error at a range of bytes of the text.
     pub(super) fn fault(
         &self,
         at: Range<usize>,
@@ -46,17 +47,17 @@ impl<'t> Document<'t> {
         }))
     }
 
-    /// One-based.
+    /// The number of the line, the first being 1, that contains the byte `at`.
     pub(super) fn line(&self, at: usize) -> u64 {
         self.text.bytes().take(at).filter(|&byte| byte == b'\n').count() as u64 + 1
     }
 
-    /// Something that should be `expected` and is not.
+    /// The error for a value that is not what was expected.
     pub(super) fn not(&self, expected: &str, value: &Spanned<DeValue>) -> Error {
         self.fault(value.span(), expected, shown(value), None)
     }
 
-    /// A name that is none of those known.
+    /// The error for a name that is not one of the known ones. It suggests the most similar of them.
     pub(super) fn unknown(
         &self,
         at: Range<usize>,
@@ -72,7 +73,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// What stands there, as far as it fits in a sentence.
+/// A value for an error message; lists, tables and dates only by their kind.
 fn shown(value: &Spanned<DeValue>) -> String {
     match value.get_ref() {
         DeValue::Array(_) => "a list".into(),
@@ -83,7 +84,7 @@ fn shown(value: &Spanned<DeValue>) -> String {
     }
 }
 
-/// A text or a number as it would be typed on the command line.
+/// A text, number or boolean as it would be typed on the command line.
 pub(super) fn scalar<'v>(value: &'v Spanned<DeValue>) -> Option<Cow<'v, str>> {
     match value.get_ref() {
         DeValue::String(text) => Some(Cow::Borrowed(text)),

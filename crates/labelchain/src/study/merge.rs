@@ -1,4 +1,4 @@
-//! Parts of a study, computed apart, as one.
+//! Merges the results of parts of a study that were computed separately.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,14 +10,14 @@ use crate::error::{Error, Remedy, Result, Task};
 /// What a merge did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Cells that are new.
+    /// The number of cells that were added.
     pub n_new: usize,
-    /// Cells there are.
+    /// The number of cells after the merge.
     pub n_cells: usize,
 }
 
-/// Adds the cells of `parts` to `out`, all or none. A cell that is there already must be the same;
-/// one that failed gives way to one that did not.
+/// Adds the cells of `parts` to `out`, all or none. A cell that is there already must have the same
+/// losses. A cell that failed is replaced by one that did not.
 pub fn merge(out: &Path, parts: &[PathBuf]) -> Result<Merged> {
     let is_new = !out.exists();
     let merged = Ledger::lock(out).and_then(|ledger| {
@@ -26,7 +26,7 @@ pub fn merge(out: &Path, parts: &[PathBuf]) -> Result<Merged> {
         Ok(merged)
     });
     if is_new && merged.is_err() {
-        // Nothing is in it, so nothing is lost if it stays.
+        // If removing the empty file fails, too, it does no harm.
         let _ = fs::remove_file(out);
     }
     merged
@@ -74,7 +74,7 @@ fn add(ledger: &Ledger, parts: &[PathBuf]) -> Result<Merged> {
     Ok(Merged { n_new, n_cells: cells.len() })
 }
 
-/// What does not fit is the part.
+/// The error for a part that does not fit, with the path of the part.
 fn of_part(error: Error, part: &Path) -> Error {
     match error {
         Error::Results { problem, .. } => Error::Results {

@@ -1,8 +1,9 @@
-//! Many data sets, many methods, many folds: what is compared, what is done, what is left.
+//! Studies: cross-validation of many methods on many data sets, which can be interrupted and resumed.
 //!
-//! A [`Protocol`] says what to compare. [`run`] computes its cells (a method on a fold of a set) and
-//! keeps each as soon as it is done; killed in any way and run again, it goes on with what is left,
-//! and the numbers are those of one uninterrupted run, and those of [`evaluate`] on the same set.
+//! A [`Protocol`] says what to compare. [`run`] computes its cells (a cell is a method on a fold of a
+//! set) and saves each as soon as it is done. If it is killed and run again, it continues with the
+//! cells that are left. The numbers are those of one uninterrupted run, and those of [`evaluate`] on
+//! the same set.
 //!
 //! [`evaluate`]: crate::experiment::evaluate
 
@@ -22,6 +23,6 @@ pub use ledger::{Cell, Key};
 pub use merge::{Merged, merge};
 pub use part::{Only, Shard};
 pub use protocol::{MethodSpec, Protocol, SetSpec};
-pub use run::{Progress, RunOptions, Summary, run};
+pub use run::{RunOptions, RunProgress, Summary, run};
 pub use source::SetSource;
 pub use status::{State, Status, finished_results, results, status};

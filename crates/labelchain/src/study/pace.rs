@@ -1,13 +1,13 @@
-//! How long will it take yet?
+//! Estimates how long the rest of a study takes.
 
-/// What is left of each data set, and how fast it went so far.
+/// For each data set, the folds that are left and the time that folds took so far.
 pub(super) struct Pace {
-    sets: Vec<OfSet>,
+    sets: Vec<SetPace>,
 }
 
 #[derive(Clone, Default)]
-struct OfSet {
-    /// Size of the file.
+struct SetPace {
+    /// The size of the file.
     n_bytes: u64,
     n_left: usize,
     n_done: usize,
@@ -15,13 +15,13 @@ struct OfSet {
 }
 
 impl Pace {
-    /// Data sets with files of these sizes, and so many folds to do.
+    /// Takes for each data set the size of its file and the number of folds to compute.
     pub(super) fn new(sets: impl Iterator<Item = (u64, usize)>) -> Pace {
-        let of_set = |(n_bytes, n_left)| OfSet { n_bytes, n_left, ..OfSet::default() };
+        let of_set = |(n_bytes, n_left)| SetPace { n_bytes, n_left, ..SetPace::default() };
         Pace { sets: sets.map(of_set).collect() }
     }
 
-    /// A fold of a set is done.
+    /// Records that a fold of a set took this long.
     pub(super) fn done(&mut self, set: usize, seconds: f64) {
         let set = &mut self.sets[set];
         set.n_left = set.n_left.saturating_sub(1);
@@ -29,12 +29,13 @@ impl Pace {
         set.seconds += seconds;
     }
 
-    /// Seconds left for one worker. A set not met yet takes as long for each byte of its file as
-    /// those met did; none before the first fold is done.
+    /// The estimated seconds left for one worker; `None` before the first fold is done. A fold takes
+    /// as long as the mean of the folds done on the same set. For a set without any, the time is
+    /// proportional to the size of its file, at the rate of the sets with folds done.
     pub(super) fn left(&self) -> Option<f64> {
         let seconds: f64 = self.sets.iter().map(|set| set.seconds).sum();
         let bytes: f64 = self.sets.iter().map(|set| set.n_bytes as f64 * set.n_done as f64).sum();
-        let left = |set: &OfSet| {
+        let left = |set: &SetPace| {
             let each = match set.n_done {
                 0 => set.n_bytes as f64 * seconds / bytes,
                 n => set.seconds / n as f64,
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_not_met_yet_are_judged_by_their_size() {
+    fn sets_without_a_fold_done_are_estimated_by_their_size() {
         let mut pace = Pace::new([(100, 3), (1000, 2)].into_iter());
         assert_eq!(pace.left(), None);
         pace.done(0, 4.0);

@@ -1,11 +1,12 @@
-//! Which part of a study?
+//! Parts of a study: shards for several machines, and selected sets, methods or folds.
 
 use std::str::FromStr;
 
 use super::protocol::Protocol;
 use crate::error::{Error, Result, nearest};
 
-/// One part of several: `3/10` is the third of ten. Each has every tenth fold, over all sets.
+/// One part of several of a study: `3/10` is the third of ten. Folds are numbered over all sets, and
+/// each of ten shards has every tenth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     at: usize,
@@ -39,7 +40,7 @@ impl FromStr for Shard {
     }
 }
 
-/// Some sets, methods or folds; all where nothing is named.
+/// A selection of sets, methods and folds. Where none is named, all are selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Only {
     sets: Vec<String>,
@@ -47,19 +48,19 @@ pub struct Only {
     folds: Vec<usize>,
 }
 
-/// Reads `set=yeast,flags,method=ecc-nb,fold=0`: a name belongs to the last word before it.
+/// Reads `set=yeast,flags,method=ecc-nb,fold=0`: a name belongs to the last keyword before it.
 impl FromStr for Only {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Only> {
         let mut only = Only::default();
-        let mut word = "";
+        let mut keyword = "";
         for piece in text.split(',') {
             let mut name = piece.trim();
             if let Some((before, after)) = name.split_once('=') {
-                (word, name) = (before.trim(), after.trim());
+                (keyword, name) = (before.trim(), after.trim());
             }
-            match (word, name.parse()) {
+            match (keyword, name.parse()) {
                 ("set", _) if !name.is_empty() => only.sets.push(name.into()),
                 ("method", _) if !name.is_empty() => only.methods.push(name.into()),
                 ("fold", Ok(fold)) => only.folds.push(fold),
@@ -83,13 +84,13 @@ impl Only {
         let methods: Vec<String> =
             protocol.methods.iter().map(|method| method.name.clone()).collect();
         let folds: Vec<String> = (0..protocol.n_folds).map(|fold| fold.to_string()).collect();
-        let wanted_folds: Vec<String> = self.folds.iter().map(usize::to_string).collect();
-        for (role, wanted, known) in [
+        let selected_folds: Vec<String> = self.folds.iter().map(usize::to_string).collect();
+        for (role, selected, known) in [
             ("set", &self.sets, &sets),
             ("method", &self.methods, &methods),
-            ("fold", &wanted_folds, &folds),
+            ("fold", &selected_folds, &folds),
         ] {
-            if let Some(name) = wanted.iter().find(|name| !known.contains(name)) {
+            if let Some(name) = selected.iter().find(|name| !known.contains(name)) {
                 let nearest = nearest(name, known).cloned();
                 return Err(Error::NotInProtocol { role, name: name.clone(), nearest });
             }
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn names_belong_to_the_word_before_them() {
+    fn names_belong_to_the_keyword_before_them() {
         let only: Only = "set=yeast, flags,method=ecc-nb,fold=0,2".parse().unwrap();
         assert_eq!(only.sets, ["yeast", "flags"]);
         assert_eq!(only.methods, ["ecc-nb"]);

@@ -1,8 +1,8 @@
-//! How much memory was in use at most while something ran?
+//! Measures the peak memory of the process while a task runs.
 //!
-//! The system counts for the whole process, and forgets its peak when told to. Pieces of work that
-//! run side by side therefore share one watch: before it forgets for one of them, the others are
-//! told what they would lose.
+//! Linux keeps one peak for the whole process, which can be reset. Tasks that run at the same time
+//! therefore share one [`Watch`]: before the peak is reset for a new task, its value is saved for the
+//! tasks that are already running.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -14,17 +14,17 @@ pub(super) struct Watch(Mutex<Watched>);
 #[derive(Default)]
 struct Watched {
     next: usize,
-    /// Whoever is running, and the most they have seen.
+    /// The number of each running task, and the greatest peak since its start, in bytes.
     running: Vec<(usize, u64)>,
 }
 
 impl Watch {
-    /// From now on, for whoever gets this number.
+    /// Starts to measure for a new task, and returns its number.
     pub(super) fn start(&self) -> usize {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.tell();
-        // 5 resets the peak, and nothing else. Where it is not allowed, a peak is that of the
-        // whole life of the process.
+        watched.update();
+        // Writing 5 resets the peak, and nothing else. Where that is not allowed, the peak is that
+        // of the whole lifetime of the process.
         let _ = fs::write("/proc/self/clear_refs", "5");
         watched.next += 1;
         let number = watched.next;
@@ -32,14 +32,15 @@ impl Watch {
         number
     }
 
-    /// The most bytes in use since its start; none where the system does not say.
+    /// The peak since the start of a task, in bytes; `None` where the system does not report it.
     pub(super) fn peak(&self, number: usize) -> Option<u64> {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.tell();
+        watched.update();
         let found = watched.running.iter().find(|(running, _)| *running == number);
         found.map(|(_, peak)| *peak).filter(|&peak| peak > 0)
     }
 
+    /// Ends the measurement for a task.
     pub(super) fn stop(&self, number: usize) {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         watched.running.retain(|(running, _)| *running != number);
@@ -47,13 +48,14 @@ impl Watch {
 }
 
 impl Watched {
-    fn tell(&mut self) {
+    /// Updates the peaks of all running tasks.
+    fn update(&mut self) {
         let bytes = peak().unwrap_or(0);
-        self.running.iter_mut().for_each(|(_, most)| *most = bytes.max(*most));
+        self.running.iter_mut().for_each(|(_, peak)| *peak = bytes.max(*peak));
     }
 }
 
-/// The peak that the system remembers.
+/// The peak since the last reset, in bytes.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -65,10 +67,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peak_is_seen_by_those_who_ran_then_and_by_no_one_later() {
+    fn a_peak_counts_for_tasks_running_then_and_not_for_later_ones() {
         const SIZE: u64 = 256 << 20;
         if fs::write("/proc/self/clear_refs", "5").is_err() {
-            return; // Nothing forgets here, and the module says so.
+            return; // The peak cannot be reset on this system.
         }
         let watch = Watch::default();
         let early = watch.start();

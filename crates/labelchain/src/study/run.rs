@@ -1,4 +1,4 @@
-//! Computes what is left of a study, and keeps each cell as soon as it is done.
+//! Computes the cells of a study that are left, and saves each as soon as it is done.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZero;
@@ -19,29 +19,30 @@ use crate::error::{Error, Result};
 /// How to run a study.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Folds computed side by side, each by its share of the threads; as many as there are cores
-    /// if none.
+    /// The number of folds computed at the same time, each by an equal share of the threads; as many
+    /// as there are cores if `None`.
     pub jobs: Option<NonZero<usize>>,
     /// Which part of the study.
     pub shard: Shard,
     /// Which cells of it.
     pub only: Only,
-    /// Bytes after which reading a data set is refused.
+    /// The greatest number of bytes that a data set may take when it is read; larger ones are
+    /// refused.
     pub max_memory: u64,
 }
 
 /// How far a run is.
 #[derive(Clone, Debug)]
-pub struct Progress {
+pub struct RunProgress {
     /// Cells done in this run.
     pub n_done: usize,
     /// Cells that failed in this run.
     pub n_failed: usize,
     /// Cells that were to be computed in this run.
     pub n_cells: usize,
-    /// An estimate; none before the first fold is done.
+    /// The estimated seconds left; `None` before the first fold is done.
     pub seconds_left: Option<f64>,
-    /// What was begun or done last.
+    /// The cell that was begun or done last.
     pub latest: Option<Key>,
 }
 
@@ -54,21 +55,22 @@ pub struct Summary {
     pub n_failed: usize,
     /// Cells that were done before.
     pub n_kept: usize,
-    /// Sets whose data files are not there, and which are not done.
+    /// The sets that are not done because their data files do not exist.
     pub missing: Vec<String>,
-    /// Whether it was told to stop.
+    /// Whether the run was cancelled.
     pub is_interrupted: bool,
 }
 
-/// Computes what is left of a study. Cells done are kept; cells that failed are tried again.
+/// Computes the cells of a study that are left. Cells that are done are kept; cells that failed are
+/// tried again.
 ///
-/// Once `cancel` is true it returns at once: what is being computed is given up, and its threads
-/// end at their next pause.
+/// When `cancel` becomes true, it returns at once. Cells that are being computed are abandoned, and
+/// their threads end when they next check.
 pub fn run(
     protocol: &Protocol,
     results: &Path,
     options: &RunOptions,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RunProgress),
     cancel: &AtomicBool,
 ) -> Result<Summary> {
     options.only.check(protocol)?;
@@ -92,10 +94,10 @@ pub fn run(
         let n_bytes = file.map_or(0, |file| file.len());
         (n_bytes, units.iter().filter(|unit| unit.set == at).count())
     });
-    let mut scribe = Scribe {
+    let mut recorder = Recorder {
         pace: Pace::new(sizes),
         n_jobs,
-        told: Progress {
+        progress: RunProgress {
             n_done: 0,
             n_failed: 0,
             n_cells: units.iter().map(|unit| unit.methods.len()).sum(),
@@ -112,40 +114,41 @@ pub fn run(
         thread::Builder::new().spawn(worker).map_err(|error| Error::io(results, error))?;
     }
     drop(sender);
-    let is_interrupted = scribe.listen(&receiver, progress, cancel);
+    let is_interrupted = recorder.record_all(&receiver, progress, cancel);
     work.end();
     let is_interrupted = is_interrupted?;
-    scribe.ledger.close()?;
-    let Progress { n_done, n_failed, .. } = scribe.told;
+    recorder.ledger.close()?;
+    let RunProgress { n_done, n_failed, .. } = recorder.progress;
     Ok(Summary { n_done, n_failed, is_interrupted, ..summary })
 }
 
-/// Writes down what workers report.
-struct Scribe {
+/// Saves the results that workers send.
+struct Recorder {
     ledger: Ledger,
     pace: Pace,
     n_jobs: usize,
-    told: Progress,
+    progress: RunProgress,
 }
 
-impl Scribe {
-    /// Until the workers are done, or until told to stop, which is then true.
-    fn listen(
+impl Recorder {
+    /// Saves results until the workers are done or the run is cancelled; returns whether it was
+    /// cancelled.
+    fn record_all(
         &mut self,
         receiver: &Receiver<Message>,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&RunProgress),
         cancel: &AtomicBool,
     ) -> Result<bool> {
         const TICK: Duration = Duration::from_millis(50);
-        progress(&self.told);
+        progress(&self.progress);
         while !cancel.load(Ordering::Relaxed) {
             match receiver.recv_timeout(TICK) {
                 Ok(first) => {
-                    self.note(first)?;
-                    // Whatever else has arrived shares the transaction.
-                    receiver.try_iter().try_for_each(|message| self.note(message))?;
+                    self.record(first)?;
+                    // All messages that have arrived by now are saved in the same transaction.
+                    receiver.try_iter().try_for_each(|message| self.record(message))?;
                     self.ledger.commit()?;
-                    progress(&self.told);
+                    progress(&self.progress);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(false),
@@ -154,30 +157,32 @@ impl Scribe {
         Ok(true)
     }
 
-    fn note(&mut self, message: Message) -> Result<()> {
+    /// Saves one message of a worker.
+    fn record(&mut self, message: Message) -> Result<()> {
         match message {
             Message::Begun(keys) => {
                 self.ledger.start(&keys)?;
-                self.told.latest = keys.into_iter().next();
+                self.progress.latest = keys.into_iter().next();
             }
             Message::Done(cell) => {
                 self.ledger.write(&cell)?;
                 match cell.outcome {
-                    Ok(_) => self.told.n_done += 1,
-                    Err(_) => self.told.n_failed += 1,
+                    Ok(_) => self.progress.n_done += 1,
+                    Err(_) => self.progress.n_failed += 1,
                 }
-                self.told.latest = Some(cell.key());
+                self.progress.latest = Some(cell.key());
             }
             Message::Ended { set, seconds } => {
                 self.pace.done(set, seconds);
-                self.told.seconds_left = self.pace.left().map(|left| left / self.n_jobs as f64);
+                self.progress.seconds_left = self.pace.left().map(|left| left / self.n_jobs as f64);
             }
         }
         Ok(())
     }
 }
 
-/// The folds to compute, set after set, and what there is besides.
+/// The folds to compute, set after set, and a summary with the cells done before and the sets
+/// without data.
 fn plan(
     protocol: &Protocol,
     options: &RunOptions,
@@ -191,21 +196,19 @@ fn plan(
             if !is_ours || !options.only.has(&set.name, fold) {
                 continue;
             }
-            let wanted = (0..protocol.methods.len())
+            let selected = (0..protocol.methods.len())
                 .filter(|&method| options.only.has_method(&protocol.methods[method].name));
-            let (kept, methods): (Vec<usize>, Vec<usize>) = wanted.partition(|&method| {
+            let (kept, methods): (Vec<usize>, Vec<usize>) = selected.partition(|&method| {
                 done.contains(&(set.name.clone(), protocol.methods[method].name.clone(), fold))
             });
             summary.n_kept += kept.len();
             if methods.is_empty() {
                 continue;
             }
-            match present.contains_key(&at) {
-                true => units.push_back(Unit { set: at, fold, methods }),
-                false if summary.missing.last() != Some(&set.name) => {
-                    summary.missing.push(set.name.clone());
-                }
-                false => {}
+            if present.contains_key(&at) {
+                units.push_back(Unit { set: at, fold, methods });
+            } else if summary.missing.last() != Some(&set.name) {
+                summary.missing.push(set.name.clone());
             }
         }
     }

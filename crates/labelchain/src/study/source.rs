@@ -1,4 +1,4 @@
-//! Where the data of a set comes from, and is it still the same?
+//! The data of a set: where it comes from, and a checksum that shows whether it has changed.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// Where a data set comes from.
 #[derive(Clone, Debug)]
 pub enum SetSource {
-    /// A file, and how it is read.
+    /// A data file.
     File {
         /// The data file.
         path: PathBuf,
@@ -21,15 +21,15 @@ pub enum SetSource {
     },
     /// A set of the paper's table, in the paper's form.
     Paper {
-        /// Which.
+        /// The set.
         set: &'static PaperSet,
-        /// Where its file is looked for.
+        /// The directory of its file.
         directory: PathBuf,
     },
 }
 
 impl SetSource {
-    /// The data file, if it is there.
+    /// The data file, if it exists.
     pub fn file(&self) -> Option<PathBuf> {
         match self {
             SetSource::File { path, .. } => path.exists().then(|| path.clone()),
@@ -37,13 +37,13 @@ impl SetSource {
         }
     }
 
-    /// Whether it can be opened.
+    /// Whether the data is available: its file exists, or it is generated.
     pub fn is_there(&self) -> bool {
         let is_made = matches!(self, SetSource::Paper { set, .. } if set.is_made());
         is_made || self.file().is_some()
     }
 
-    /// The data.
+    /// Reads or generates the data.
     pub(super) fn open(&self, max_memory: u64) -> Result<Dataset> {
         match self {
             SetSource::File { path, options } => {
@@ -55,8 +55,9 @@ impl SetSource {
         }
     }
 
-    /// BLAKE3 of the data file, and of the label file that belongs to it; none if there is no data.
-    /// What is made without a file changes only with the program, whose version results know.
+    /// The BLAKE3 checksum of the data file and of its label file, if it has one; `None` if there is no
+    /// data. Generated data has no file and changes only with the program, whose version is stored
+    /// with the results.
     pub(super) fn checksum(&self) -> Result<Option<String>> {
         let Some(file) = self.file() else {
             return Ok(self.is_there().then(|| "made".into()));

@@ -1,4 +1,4 @@
-//! How far is a study, and what came out so far?
+//! The state of a study, and its results so far.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -12,13 +12,14 @@ use crate::loss::Criterion;
 /// How far a study is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// For each data set, for each method.
+    /// The state of each method on each data set: a row for each data set, with one state per method.
     pub grid: Vec<Vec<State>>,
-    /// What failed, and why.
+    /// The cells that failed, each with its error.
     pub failed: Vec<(Key, String)>,
-    /// Processor time of all cells done; what methods share is counted for each.
+    /// The processor time of all cells done, in seconds. Work that several methods share is counted
+    /// for each of them.
     pub cpu_seconds: f64,
-    /// The most memory a process had in use, in bytes.
+    /// The greatest memory that a process had in use, in bytes.
     pub peak_memory: Option<u64>,
 }
 
@@ -31,11 +32,11 @@ pub struct State {
     pub n_failed: usize,
     /// Folds being computed.
     pub n_running: usize,
-    /// Folds to be done yet, and the data file is not there.
+    /// Whether folds are left to do and the data file does not exist.
     pub is_missing: bool,
 }
 
-/// How far the study is whose results are in a file, or would be.
+/// The state of a study. The file of results need not exist; then nothing is done.
 pub fn status(protocol: &Protocol, results: &Path) -> Result<Status> {
     let cells = cells(protocol, results)?;
     let running: HashSet<Key> = match Ledger::look(results)? {
@@ -67,13 +68,13 @@ pub fn status(protocol: &Protocol, results: &Path) -> Result<Status> {
     })
 }
 
-/// The losses that there are, in the protocol's order.
+/// The losses of all cells that are done, in the protocol's order.
 pub fn results(protocol: &Protocol, path: &Path) -> Result<Results> {
     listed(protocol, &cells(protocol, path)?)
 }
 
-/// The same without methods on sets where folds are still to be done or failed: means over some of
-/// the folds do not compare.
+/// The losses of methods on sets where all folds are done. The others are left out, because a mean
+/// over some of the folds cannot be compared with a mean over all.
 pub fn finished_results(protocol: &Protocol, path: &Path) -> Result<Results> {
     let mut cells = cells(protocol, path)?;
     let mut n_done: HashMap<(String, String), usize> = HashMap::new();
@@ -105,7 +106,7 @@ fn listed(protocol: &Protocol, cells: &HashMap<Key, Cell>) -> Result<Results> {
     Ok(results)
 }
 
-/// The cells of a protocol that are in a file of its results.
+/// The cells in a file of results, which must belong to the protocol.
 fn cells(protocol: &Protocol, path: &Path) -> Result<HashMap<Key, Cell>> {
     let Some(ledger) = Ledger::look(path)? else { return Ok(HashMap::new()) };
     ledger.check(&Heading::of(protocol, &HashMap::new()))?;

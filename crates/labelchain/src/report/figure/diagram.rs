@@ -1,40 +1,41 @@
 //! The critical-difference diagram of one criterion (Demšar 2006): mean ranks on a line, and bars
-//! that join what cannot be told apart, by Nemenyi's test and by Wilcoxon's.
+//! that join methods which Nemenyi's or Wilcoxon's test does not distinguish.
 
 use super::super::svg::{Anchor, Drawing, GUIDE, INK, fit, text_width};
 use super::super::title;
 use super::{Figure, WIDTH};
-use crate::stats::{Comparison, Measured, by_rank};
+use crate::stats::{Comparison, CriterionComparison, by_rank};
 
-const LETTERS: f64 = 13.0;
-const LANE: f64 = 8.0;
+const FONT_SIZE: f64 = 13.0;
+/// The vertical distance between bars.
+const BAR_DISTANCE: f64 = 8.0;
 
-/// Draws one criterion.
-pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figure {
+/// Draws the diagram of one criterion.
+pub(in crate::report) fn diagram(comparison: &Comparison, of: &CriterionComparison) -> Figure {
     let methods = &comparison.methods;
     let k = methods.len();
     let order = by_rank(&of.mean_ranks);
-    let widest = methods.iter().map(|name| text_width(name, LETTERS)).fold(0.0, f64::max);
+    let widest = methods.iter().map(|name| text_width(name, FONT_SIZE)).fold(0.0, f64::max);
     let margin = (widest + 46.0).clamp(84.0, 160.0);
     let x_of = |rank: f64| margin + (rank - 1.0) / (k as f64 - 1.0) * (WIDTH - 2.0 * margin);
 
     let tests = [
         ("Nemenyi", of.nemenyi_cliques(), "stroke=\"currentColor\""),
-        ("Wilcoxon", of.wilcoxon_cliques(comparison.recipe.alpha), "stroke=\"#0072b2\""),
+        ("Wilcoxon", of.wilcoxon_cliques(comparison.plan.alpha), "stroke=\"#0072b2\""),
     ];
-    let lanes: Vec<Vec<usize>> =
-        tests.iter().map(|(_, cliques, _)| lanes(cliques, &order)).collect();
-    let n_lanes = |test: usize| lanes[test].iter().max().map_or(1, |last| last + 1);
+    let levels: Vec<Vec<usize>> =
+        tests.iter().map(|(_, cliques, _)| bar_levels(cliques, &order)).collect();
+    let n_levels = |test: usize| levels[test].iter().max().map_or(1, |last| last + 1);
 
     let axis = 52.0;
     let nemenyi = axis + 14.0;
-    let wilcoxon = nemenyi + n_lanes(0) as f64 * LANE + 8.0;
-    let names = wilcoxon + n_lanes(1) as f64 * LANE + 14.0;
+    let wilcoxon = nemenyi + n_levels(0) as f64 * BAR_DISTANCE + 8.0;
+    let names = wilcoxon + n_levels(1) as f64 * BAR_DISTANCE + 14.0;
     let n_left = k.div_ceil(2);
     let height = names + n_left as f64 * 19.0 + 2.0;
     let mut drawing = Drawing::new(WIDTH, height);
 
-    // The ruler, as long as the critical difference.
+    // A ruler at the top is as long as the critical difference.
     let cd = of.critical_difference;
     let end = x_of(1.0 + cd).min(WIDTH - 4.0);
     drawing.line((x_of(1.0), 18.0), (end, 18.0), "stroke=\"currentColor\" stroke-width=\"2\"");
@@ -55,7 +56,8 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
         let rank = of.mean_ranks[method];
         let x = x_of(rank);
         let is_left = place < n_left;
-        // Lines from the outer ranks end above those from the inner ones, so none crosses a name.
+        // Lines from the outer ranks end above those from the inner ranks, so that no line crosses a
+        // name.
         let line = if is_left { place } else { k - 1 - place };
         let y = names + line as f64 * 19.0 + 8.0;
         let edge = if is_left { margin - 8.0 } else { WIDTH - margin + 8.0 };
@@ -65,13 +67,14 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
             "stroke=\"currentColor\" stroke-opacity=\".55\" fill=\"none\"",
         );
         drawing.mark((x, axis), 4.5, method, &format!("{}: mean rank {rank:.3}", methods[method]));
-        let name = fit(&methods[method], LETTERS, margin - 44.0);
-        let (anchor, text) = match is_left {
-            true => (Anchor::End, format!("{name}  {rank:.2}")),
-            false => (Anchor::Start, format!("{rank:.2}  {name}")),
+        let name = fit(&methods[method], FONT_SIZE, margin - 44.0);
+        let (anchor, text) = if is_left {
+            (Anchor::End, format!("{name}  {rank:.2}"))
+        } else {
+            (Anchor::Start, format!("{rank:.2}  {name}"))
         };
         let at = if is_left { edge - 4.0 } else { edge + 4.0 };
-        drawing.text((at, y + 4.5), anchor, LETTERS, &text);
+        drawing.text((at, y + 4.5), anchor, FONT_SIZE, &text);
     }
 
     for (test, top) in [(0, nemenyi), (1, wilcoxon)] {
@@ -80,9 +83,9 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
         if cliques.is_empty() {
             drawing.line((margin - 8.0, top), (WIDTH - margin + 8.0, top), GUIDE);
         }
-        for (clique, lane) in cliques.iter().zip(&lanes[test]) {
+        for (clique, level) in cliques.iter().zip(&levels[test]) {
             let rank = |at: Option<&usize>| at.map_or(1.0, |&method| of.mean_ranks[method]);
-            let y = top + *lane as f64 * LANE;
+            let y = top + *level as f64 * BAR_DISTANCE;
             let (from, to) = (x_of(rank(clique.first())) - 4.0, x_of(rank(clique.last())) + 4.0);
             drawing.line((from, y), (to, y), &format!("{stroke} stroke-width=\"4\""));
         }
@@ -91,14 +94,14 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
     let criterion = title(&of.table.criterion);
     let id = format!("cd-{}", super::super::slug(&of.table.criterion));
     let figure_title = format!("Critical-difference diagram: {criterion}");
-    let text = told(comparison, of, &order, &tests[0].1, &tests[1].1);
+    let text = description(comparison, of, &order, &tests[0].1, &tests[1].1);
     Figure {
         caption: format!(
             "Mean ranks over {} data sets, the best on the left. The upper bars join methods whose mean \
              ranks are closer than the critical difference (Nemenyi, level {alpha}); the lower, blue \
              bars join neighbours of which no two differ (Wilcoxon with Holm, level {alpha}).",
             of.used.len(),
-            alpha = comparison.recipe.alpha,
+            alpha = comparison.plan.alpha,
         ),
         svg: drawing.finish(&id, &figure_title, &text),
         title: figure_title,
@@ -107,26 +110,27 @@ pub(in crate::report) fn diagram(comparison: &Comparison, of: &Measured) -> Figu
     }
 }
 
-/// A lane for each bar, so that none touches another.
-fn lanes(cliques: &[Vec<usize>], order: &[usize]) -> Vec<usize> {
+/// The level of each bar: the first at which it touches no earlier bar.
+fn bar_levels(cliques: &[Vec<usize>], order: &[usize]) -> Vec<usize> {
     let place =
         |method: Option<&usize>| order.iter().position(|at| Some(at) == method).unwrap_or(0);
     let mut ends: Vec<usize> = Vec::new();
-    let mut lanes = Vec::new();
+    let mut levels = Vec::new();
     for clique in cliques {
-        let lane = ends.iter().position(|&end| end < place(clique.first())).unwrap_or(ends.len());
-        if lane == ends.len() {
+        let level = ends.iter().position(|&end| end < place(clique.first())).unwrap_or(ends.len());
+        if level == ends.len() {
             ends.push(0);
         }
-        ends[lane] = place(clique.last());
-        lanes.push(lane);
+        ends[level] = place(clique.last());
+        levels.push(level);
     }
-    lanes
+    levels
 }
 
-fn told(
+/// The content of the diagram in words.
+fn description(
     comparison: &Comparison,
-    of: &Measured,
+    of: &CriterionComparison,
     order: &[usize],
     nemenyi: &[Vec<usize>],
     wilcoxon: &[Vec<usize>],
@@ -134,13 +138,13 @@ fn told(
     let name = |&method: &usize| comparison.methods[method].as_str();
     let ranks: Vec<String> =
         order.iter().map(|at| format!("{} {:.2}", name(at), of.mean_ranks[*at])).collect();
-    let groups = |cliques: &[Vec<usize>]| match cliques.is_empty() {
-        true => "tells all of them apart".to_string(),
-        false => {
-            let groups =
-                cliques.iter().map(|clique| clique.iter().map(name).collect::<Vec<_>>().join(", "));
-            format!("does not tell apart: {}", groups.collect::<Vec<_>>().join("; "))
+    let groups = |cliques: &[Vec<usize>]| {
+        if cliques.is_empty() {
+            return "tells all of them apart".to_string();
         }
+        let groups =
+            cliques.iter().map(|clique| clique.iter().map(name).collect::<Vec<_>>().join(", "));
+        format!("does not tell apart: {}", groups.collect::<Vec<_>>().join("; "))
     };
     format!(
         "Mean ranks: {}. Nemenyi's test (critical difference {:.3}) {}. Wilcoxon's test with Holm, \

@@ -6,15 +6,15 @@ use super::super::{slug, title};
 use super::{Figure, WIDTH};
 use crate::experiment::Results;
 
-/// More rows than this are no figure.
-const MOST_BOXES: usize = 800;
+/// With more boxes than this, the figure would be too long to be useful.
+const MAX_BOXES: usize = 800;
 
-/// Draws one criterion, if its losses come from folds.
+/// Draws the figure of one criterion, if its losses come from folds.
 pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Figure> {
     let (datasets, methods) = (results.datasets(), results.methods());
     let cells = results.folds(criterion);
-    let most = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    if most < 2 || datasets.len() * methods.len() > MOST_BOXES {
+    let max_folds = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    if max_folds < 2 || datasets.len() * methods.len() > MAX_BOXES {
         return None;
     }
     let all = || cells.iter().flatten().flatten().copied();
@@ -41,19 +41,19 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
         drawing.text((margin - 8.0, y + row / 2.0 + 4.0), Anchor::End, 12.0, &name);
         for (method, losses) in cells[set].iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
             let y = y + 8.5 + 9.0 * method as f64;
-            let [least, lower, median, upper, most] = quarters(losses);
+            let [min, lower, median, upper, max] = quartiles(losses);
             let stroke = format!("stroke=\"{}\" stroke-width=\"1.2\"", colour(method));
-            drawing.line((x_of(least), y), (x_of(most), y), &stroke);
-            let told = format!(
-                "{}, {}: median {median:.4}, half in {lower:.4} to {upper:.4}, all {} in {least:.4} to \
-                 {most:.4}",
+            drawing.line((x_of(min), y), (x_of(max), y), &stroke);
+            let tooltip = format!(
+                "{}, {}: median {median:.4}, half in {lower:.4} to {upper:.4}, all {} in {min:.4} to \
+                 {max:.4}",
                 datasets[set],
                 methods[method],
                 losses.len()
             );
             let fill = format!("fill=\"{}\"", colour(method));
             let size = ((x_of(upper) - x_of(lower)).max(0.6), 6.0);
-            drawing.rectangle((x_of(lower), y - 3.0), size, &fill, &told);
+            drawing.rectangle((x_of(lower), y - 3.0), size, &fill, &tooltip);
             drawing.line(
                 (x_of(median), y - 4.5),
                 (x_of(median), y + 4.5),
@@ -65,7 +65,7 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
     let id = format!("folds-{}", slug(name));
     let figure_title = format!("Losses of all folds: {}", title(name));
     let text = format!(
-        "{} data sets, {} methods, up to {most} folds; each box has its numbers, and the table of \
+        "{} data sets, {} methods, up to {max_folds} folds; each box has its numbers, and the table of \
          losses has the means.",
         datasets.len(),
         methods.len()
@@ -82,8 +82,9 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
     })
 }
 
-/// Least, lower quartile, median, upper quartile, greatest; interpolated between neighbours.
-fn quarters(losses: &[f64]) -> [f64; 5] {
+/// Minimum, lower quartile, median, upper quartile and maximum, interpolated linearly between
+/// neighbouring values.
+fn quartiles(losses: &[f64]) -> [f64; 5] {
     let mut sorted = losses.to_vec();
     sorted.sort_by(f64::total_cmp);
     [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
@@ -98,9 +99,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quarters_lie_between_neighbours() {
+    fn quartiles_lie_between_neighbours() {
         // Places 0, 0.75, 1.5, 2.25, 3 of 1, 2, 3, 5.
-        assert_eq!(quarters(&[5.0, 1.0, 2.0, 3.0]), [1.0, 1.75, 2.5, 3.5, 5.0]);
-        assert_eq!(quarters(&[2.0]), [2.0; 5]);
+        assert_eq!(quartiles(&[5.0, 1.0, 2.0, 3.0]), [1.0, 1.75, 2.5, 3.5, 5.0]);
+        assert_eq!(quartiles(&[2.0]), [2.0; 5]);
     }
 }

@@ -1,4 +1,4 @@
-//! Figures: each draws one thing, and says it in words for those who do not see it.
+//! Figures, each with a description in words for screen readers.
 
 mod diagram;
 mod folds;
@@ -14,7 +14,7 @@ pub(super) use radar::radar;
 pub(super) use time::time;
 pub(super) use wins::wins;
 
-/// A drawing with its words.
+/// A drawing with its title, caption and description.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Its name in file names and links.
@@ -23,12 +23,12 @@ pub struct Figure {
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// The same in words.
+    /// The content of the drawing in words.
     pub text: String,
     /// The drawing.
     pub svg: String,
 }
 
-/// The width of all figures: letters of 13 pixels are still read on a telephone, and in one column of
-/// a journal.
+/// The width of all figures, in pixels. It is chosen so that letters of 13 pixels can be read on a
+/// telephone and in one column of a journal.
 const WIDTH: f64 = 480.0;

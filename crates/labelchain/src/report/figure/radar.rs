@@ -1,5 +1,5 @@
 //! Mean ranks by all criteria at once, as in the paper: an axis for each criterion, the best in the
-//! middle, and a bar as long as the critical difference beside each axis.
+//! middle, and next to each axis a bar as long as the critical difference.
 
 use std::f64::consts::TAU;
 
@@ -8,17 +8,18 @@ use super::super::title;
 use super::{Figure, WIDTH};
 use crate::stats::Comparison;
 
-/// More lines than this cannot be followed.
-const MOST_METHODS: usize = 12;
+/// With more lines than this, a reader could not follow them.
+const MAX_METHODS: usize = 12;
 const RADIUS: f64 = 146.0;
-/// Where rank 1 lies: not in one point, so that equal bests can be told apart.
+/// The radius of rank 1. It is not 0, so that the best methods by different criteria do not all
+/// fall on one point.
 const INNER: f64 = 14.0;
 
-/// Draws it, if there are axes enough and not too many methods.
+/// Draws the figure, if there are at least three criteria and not too many methods.
 pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
     let n_axes = comparison.criteria.len();
     let k = comparison.methods.len();
-    if n_axes < 3 || k > MOST_METHODS {
+    if n_axes < 3 || k > MAX_METHODS {
         return None;
     }
     let (cx, cy) = (WIDTH / 2.0, RADIUS + 30.0);
@@ -30,7 +31,6 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
         (angle.sin(), -angle.cos())
     };
     let radius = |rank: f64| INNER + (rank - 1.0) / (k as f64 - 1.0) * (RADIUS - INNER);
-    // Ranks may leave the scale where a bar goes beyond the worst.
     let point = |axis: usize, rank: f64| {
         let (dx, dy) = direction(axis);
         (cx + radius(rank) * dx, cy + radius(rank) * dy)
@@ -58,14 +58,14 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
     for (axis, of) in comparison.criteria.iter().enumerate() {
         let best = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
         let end = (best + of.critical_difference).min(k as f64);
-        // To the left of the axis, as seen from the middle.
+        // The bar stands to the left of the axis, as seen from the middle.
         let (dx, dy) = direction(axis);
-        let beside = |(x, y): (f64, f64), by: f64| (x + dy * by, y - dx * by);
+        let shifted = |(x, y): (f64, f64), by: f64| (x + dy * by, y - dx * by);
         let (from, to) = (point(axis, best), point(axis, end));
         let bar = "stroke=\"currentColor\" stroke-width=\"2.5\"";
-        drawing.line(beside(from, 9.0), beside(to, 9.0), bar);
+        drawing.line(shifted(from, 9.0), shifted(to, 9.0), bar);
         for tip in [from, to] {
-            drawing.line(beside(tip, 6.0), beside(tip, 12.0), "stroke=\"currentColor\"");
+            drawing.line(shifted(tip, 6.0), shifted(tip, 12.0), "stroke=\"currentColor\"");
         }
     }
     for (method, name) in comparison.methods.iter().enumerate() {
@@ -77,8 +77,8 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
         drawing.path(&points, true, &style);
         for (of, &at) in comparison.criteria.iter().zip(&points) {
             let rank = of.mean_ranks[method];
-            let told = format!("{name}, {}: mean rank {rank:.2}", title(&of.table.criterion));
-            drawing.mark(at, 4.5, method, &told);
+            let tooltip = format!("{name}, {}: mean rank {rank:.2}", title(&of.table.criterion));
+            drawing.mark(at, 4.5, method, &tooltip);
         }
     }
     drawing.legend(height, &comparison.methods);
@@ -107,7 +107,7 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
             "Each axis is a criterion; the closer to the middle, the better the mean rank. A bar \
              beside an axis is as long as the critical difference of Nemenyi's test (level {}) and \
              begins at the best method: those beyond its end differ from the best.",
-            comparison.recipe.alpha
+            comparison.plan.alpha
         ),
         svg: drawing.finish("radar", figure_title, &text),
         text,

@@ -6,13 +6,13 @@ use super::{Figure, WIDTH};
 use crate::experiment::Results;
 use crate::stats::Comparison;
 
-/// Draws it, if the seconds of every method are known.
+/// Draws the figure, if the seconds of every method are known.
 pub(in crate::report) fn time(results: &Results, comparison: &Comparison) -> Option<Figure> {
     let methods = &comparison.methods;
     let seconds: Vec<f64> =
         (0..methods.len()).map(|method| mean_seconds(results, method)).collect::<Option<_>>()?;
-    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min).log10().floor();
-    let most = seconds.iter().copied().fold(0.0, f64::max).log10().ceil().max(least + 1.0);
+    let min_power = seconds.iter().copied().fold(f64::INFINITY, f64::min).log10().floor();
+    let max_power = seconds.iter().copied().fold(0.0, f64::max).log10().ceil().max(min_power + 1.0);
 
     const COLUMNS: usize = 3;
     let (wide, high) = (WIDTH / COLUMNS as f64, 170.0);
@@ -37,7 +37,8 @@ pub(in crate::report) fn time(results: &Results, comparison: &Comparison) -> Opt
         let right = left + wide - 50.0;
         let top = legend + (at / COLUMNS) as f64 * high + 26.0;
         let bottom = top + high - 62.0;
-        let x_of = |s: f64| left + (s.log10() - least) / (most - least) * (right - left);
+        let x_of =
+            |s: f64| left + (s.log10() - min_power) / (max_power - min_power) * (right - left);
         let y_of = |loss: f64| bottom - (loss - low) / (top_loss - low) * (bottom - top);
         let name = fit(&title(&of.table.criterion), 12.0, wide - 50.0);
         drawing.text((left, top - 10.0), Anchor::Start, 12.0, &name);
@@ -46,16 +47,17 @@ pub(in crate::report) fn time(results: &Results, comparison: &Comparison) -> Opt
             let text = tick_text(tick, &ticks);
             drawing.text((left - 5.0, y_of(tick) + 4.0), Anchor::End, 10.0, &text);
         }
-        for power in least as i32..=most as i32 {
+        for power in min_power as i32..=max_power as i32 {
             let x = x_of(10f64.powi(power));
             drawing.line((x, top), (x, bottom), GUIDE);
             drawing.text((x, bottom + 13.0), Anchor::Middle, 10.0, &power_of_ten(power));
         }
         for (method, name) in methods.iter().enumerate() {
             let (s, loss) = (seconds[method], means[method]);
-            let told = format!("{name}, {}: {s:.3} s, mean {loss:.4}", title(&of.table.criterion));
-            drawing.mark((x_of(s), y_of(loss)), 5.0, method, &told);
-            text.push(told);
+            let tooltip =
+                format!("{name}, {}: {s:.3} s, mean {loss:.4}", title(&of.table.criterion));
+            drawing.mark((x_of(s), y_of(loss)), 5.0, method, &tooltip);
+            text.push(tooltip);
         }
     }
     let figure_title = "Time against loss";

@@ -1,17 +1,18 @@
-//! Who beats whom, how often, and by how many criteria for certain: a heat map.
+//! A heat map of pairs of methods: how often one beats the other, and by how many criteria the
+//! difference is significant.
 
 use super::super::svg::{Anchor, Drawing, fit, text_width};
 use super::{Figure, WIDTH};
 use crate::stats::Comparison;
 
-/// More cells than this cannot be read.
-const MOST_METHODS: usize = 20;
+/// With more methods than this, the cells would be too small to read.
+const MAX_METHODS: usize = 20;
 
-/// Draws it, if it can be read.
+/// Draws the figure, unless there are too many methods.
 pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
     let methods = &comparison.methods;
     let k = methods.len();
-    if k > MOST_METHODS {
+    if k > MAX_METHODS {
         return None;
     }
     let margin = 96.0;
@@ -29,10 +30,10 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
         let letters = if text_width(&methods[a], 12.0) < cell { 12.0 } else { 9.0 };
         drawing.text((x, top - 8.0), Anchor::Middle, letters, &fit(&methods[a], letters, cell));
         for b in (0..k).filter(|&b| b != a) {
-            let Bout { wins, n, certain } = bout(comparison, a, b);
+            let HeadToHead { wins, n, n_significant } = head_to_head(comparison, a, b);
             let share = wins as f64 / n.max(1) as f64;
-            let told = format!(
-                "{} is better than {} in {wins} of {n} comparisons ({:.0} %); by {certain} \
+            let tooltip = format!(
+                "{} is better than {} in {wins} of {n} comparisons ({:.0} %); by {n_significant} \
                  of {} criteria the difference is significant",
                 methods[a],
                 methods[b],
@@ -41,26 +42,19 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
             );
             let at = (margin + b as f64 * cell, y);
             let style = format!("fill=\"#0072b2\" fill-opacity=\"{:.2}\"", share * 0.75);
-            drawing.rectangle((at.0 + 1.0, at.1 + 1.0), (cell - 2.0, high - 2.0), &style, &told);
+            drawing.rectangle((at.0 + 1.0, at.1 + 1.0), (cell - 2.0, high - 2.0), &style, &tooltip);
             let middle = (at.0 + cell / 2.0, at.1 + high / 2.0);
             let percent = format!("{:.0}", 100.0 * share);
-            match high > 36.0 && cell > 44.0 {
-                true => {
-                    drawing.text(
-                        (middle.0, middle.1 - 1.0),
-                        Anchor::Middle,
-                        13.0,
-                        &(percent + " %"),
-                    );
-                    let certain = format!("{certain} of {}", comparison.criteria.len());
-                    drawing.text((middle.0, middle.1 + 13.0), Anchor::Middle, 10.0, &certain);
-                }
-                false => {
-                    let at = (middle.0, middle.1 + 4.0);
-                    drawing.text(at, Anchor::Middle, (cell / 2.4).min(12.0), &percent);
-                }
+            if high > 36.0 && cell > 44.0 {
+                let at = (middle.0, middle.1 - 1.0);
+                drawing.text(at, Anchor::Middle, 13.0, &(percent + " %"));
+                let significant = format!("{n_significant} of {}", comparison.criteria.len());
+                drawing.text((middle.0, middle.1 + 13.0), Anchor::Middle, 10.0, &significant);
+            } else {
+                let at = (middle.0, middle.1 + 4.0);
+                drawing.text(at, Anchor::Middle, (cell / 2.4).min(12.0), &percent);
             }
-            text.push(told);
+            text.push(tooltip);
         }
     }
     let title = "Wins";
@@ -78,22 +72,24 @@ pub(in crate::report) fn wins(comparison: &Comparison) -> Option<Figure> {
 }
 
 /// One method against another, over all criteria.
-struct Bout {
+struct HeadToHead {
+    /// On how many data sets the first is better, summed over the criteria.
     wins: usize,
+    /// The number of data sets, summed over the criteria.
     n: usize,
-    /// By how many criteria the first is significantly better.
-    certain: usize,
+    /// The number of criteria by which the first is significantly better.
+    n_significant: usize,
 }
 
-fn bout(comparison: &Comparison, a: usize, b: usize) -> Bout {
-    let mut bout = Bout { wins: 0, n: 0, certain: 0 };
+fn head_to_head(comparison: &Comparison, a: usize, b: usize) -> HeadToHead {
+    let mut total = HeadToHead { wins: 0, n: 0, n_significant: 0 };
     for pair in comparison.criteria.iter().filter_map(|of| of.pair(a, b)) {
         let is_first = pair.a == a;
         let effect = pair.effect;
-        bout.wins += if is_first { effect.wins } else { effect.losses };
-        bout.n += effect.wins + effect.ties + effect.losses;
+        total.wins += if is_first { effect.wins } else { effect.losses };
+        total.n += effect.wins + effect.ties + effect.losses;
         let is_better = (effect.rank_biserial > 0.0) == is_first;
-        bout.certain += usize::from(is_better && pair.p_holm <= comparison.recipe.alpha);
+        total.n_significant += usize::from(is_better && pair.p_holm <= comparison.plan.alpha);
     }
-    bout
+    total
 }
