@@ -58,8 +58,13 @@ SETTINGS = [
     *[(f"--diversity {name}", "ga-nb") for name in ["none", "adjacency", "positional", "hamming", "cayley", "ulam"]],
     ("--candidates 8 --population 10 --crossover 0.5 --mutation 0.3", "ga-nb ga-knn ga-br-j48 ga-br-svm"),
 ]
-# How bags of instances become rows, tried on a set of bags.
-BAGS = ["--bags concat", "--bags medoids", "--bags medoids --medoids 7 --medoid-start spread --medoid-swap", "--bags medoids --medoid-start build"]
+# How bags of instances become rows, each on a set that allows it: only bags of one size can be laid end to end.
+BAGS = [
+    ("haloarcula", "--bags medoids"),
+    ("haloarcula", "--bags medoids --medoids 7 --medoid-start spread --medoid-swap"),
+    ("haloarcula", "--bags medoids --medoid-start build"),
+    ("mimlimg", "--bags concat"),
+]
 
 # What both programs are asked in one empty directory, command after command, and the line of the table
 # that counts it. None stands for one line for each command.
@@ -129,12 +134,12 @@ def jobs(directory, quick):
         grown = model(path("flags"), "--tree", "ecc-j48", size("ecc-j48", 3, 5))
         trees = [["show", "model", "--tree", label] for label in ["red", "green", "black"]]
         asked.append(Job(grown.data, grown.name, [grown.commands[0], *trees], "flags show --tree"))
-    bags = os.path.join("miml", "haloarcula")
-    if found(bags):
-        for settings, method in itertools.product(BAGS[1:2] if quick else BAGS, ["dynamic-nb", "dynamic-knn", "ecc-j48", "ecc-svm"]):
-            options, name, line = [*size(method, 3, 5), *settings.split()], f"{settings}, {method}", f"haloarcula {settings}"
-            asked.append(evaluation(path(bags), name, method, [*options, "--folds", "2"], line))
-            asked.append(model(path(bags), name, method, options, line))
+    for name, settings in BAGS[:1] if quick else BAGS:
+        data = os.path.join("miml", name)
+        for method in ["dynamic-nb", "dynamic-knn", "ecc-j48", "ecc-svm"] if found(data) else []:
+            options, detail, line = [*size(method, 3, 5), *settings.split()], f"{settings}, {method}", f"{name} {settings}"
+            asked.append(evaluation(path(data), detail, method, [*options, "--folds", "2"], line))
+            asked.append(model(path(data), detail, method, options, line))
     if not quick:
         asked.append(Job(None, "demo", [["demo"]], None))
     return asked, sorted(set(missing))
