@@ -166,7 +166,7 @@ pub(super) fn on_validation<M: ChainModel, A: Send>(
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
-        let nearest = near.as_ref().and_then(|near| near.nearest(&data.select(&here), wanted));
+        let nearest = near.as_ref().and_then(|near| near.rankings(&data.select(&here), wanted));
         candidates.par_iter().zip(&mut answers).for_each(|(candidate, answers)| {
             let from = candidate.validation.partition_point(|&row| row < start);
             let to = candidate.validation.partition_point(|&row| row < start + step);

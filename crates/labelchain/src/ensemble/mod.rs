@@ -274,7 +274,7 @@ impl<'a> Rows<'a> {
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let nearness = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
         let near = distances.zip(decay).map(nearness);
-        let nearest = train.nearest(&here, wanted);
+        let nearest = train.rankings(&here, wanted);
         Ok(Rows { data, rows, near, nearest })
     }
 

@@ -292,7 +292,7 @@ impl Model {
         let all: Vec<usize> = (0..rows.n_rows()).collect();
         let near = self.neighbourhood()?;
         let wanted = member.model().needs();
-        let nearest = near.as_ref().and_then(|near| near.nearest(&rows, wanted));
+        let nearest = near.as_ref().and_then(|near| near.rankings(&rows, wanted));
         let features = rows.features();
         let block = Block { features, rows: &all, near: None, nearest: nearest.as_ref() };
         let scores = member.model().score(&block);

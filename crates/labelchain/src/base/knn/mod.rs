@@ -193,7 +193,7 @@ impl ChainModel for NearestNeighboursModel {
     fn score(&self, block: &Block) -> Distances {
         let own = |view: &LabelView| {
             let nearest = block.nearest.filter(|_| self.is_own(view))?;
-            let voters = nearest.train.lanes(&view.rows, &view.features, self.metric);
+            let voters = nearest.train.column_blocks(&view.rows, &view.features, self.metric);
             let place = |row: &usize| self.rows.binary_search(row).ok();
             let places = view.rows.iter().filter_map(place).collect();
             let by_row = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
@@ -485,7 +485,7 @@ mod tests {
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Needs::Ranking);
+            let nearest = near.rankings(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
@@ -530,7 +530,7 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let nearest = near.nearest(&data, Needs::Ranking);
+        let nearest = near.rankings(&data, Needs::Ranking);
         let features = data.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let scores = model.score(&block);
@@ -558,7 +558,7 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Needs::Ranking);
+            let nearest = near.rankings(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
