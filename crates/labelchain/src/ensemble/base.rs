@@ -111,7 +111,7 @@ impl BaseModel {
     pub(super) fn beside(self, other: BaseModel) -> Option<BaseModel> {
         match (self, other) {
             (BaseModel::NaiveBayes(model), BaseModel::NaiveBayes(other)) => {
-                Some(BaseModel::NaiveBayes(model.beside(other)))
+                Some(BaseModel::NaiveBayes(model.concat_columns(other)))
             }
             _ => None,
         }
