@@ -1,22 +1,24 @@
-//! Fast arithmetic: matrix products, the only place that calls unsafe code, and loops compiled for the
-//! widest SIMD registers of the processor.
+//! Fast arithmetic: matrix products, the only place that calls unsafe code, and loops compiled for
+//! the widest SIMD registers of the processor.
 #![allow(unsafe_code)]
 
 /// Runs `work` in a version compiled for the SIMD instructions of the processor at hand.
 ///
 /// Every processor computes the same operations in the same order and gets the same result to the
-/// last bit; a wider one computes more of them at a time. What `work` calls must be inlined into it,
-/// or it is compiled for the oldest processor.
+/// last bit; a wider one computes more of them at a time. What `work` calls must be inlined into
+/// it, or it is compiled for the oldest processor.
 pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(work)
 }
 
-/// Replaces each number x, none positive, by exp x, to the last bit or the one before; by 0 below -708.
+/// Replaces each number x, none positive, by exp x, to the last bit or the one before; by 0 below
+/// -708.
 ///
-/// exp x = 2^n exp r with n = x / ln 2 rounded and r = x - n ln 2. As |r| is at most ln 2 / 2, 14 terms
-/// of the Taylor series of exp r are enough. Adding 1.5 · 2^52, whose last bit counts ones, rounds to a
-/// whole number and leaves n in the lowest bits of the sum; shifted into the exponent they make 2^n.
-/// All of it is plain arithmetic without branches, so that a loop over it becomes SIMD code.
+/// exp x = 2^n exp r with n = x / ln 2 rounded and r = x - n ln 2. As |r| is at most ln 2 / 2, 14
+/// terms of the Taylor series of exp r are enough. Adding 1.5 · 2^52, whose last bit counts ones,
+/// rounds to a whole number and leaves n in the lowest bits of the sum; shifted into the exponent
+/// they make 2^n. All of it is plain arithmetic without branches, so that a loop over it becomes
+/// SIMD code.
 #[inline(always)]
 pub(crate) fn exponentials<const N: usize>(numbers: &mut [f64; N]) {
     const ROUNDING: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52

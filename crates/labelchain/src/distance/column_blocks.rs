@@ -1,8 +1,9 @@
 //! Squared distances to some training rows in some of their inputs.
 //!
-//! A distance is a sum of one term per column. The rows are cut into blocks of [`BLOCK_ROWS`], and a
-//! block stores its cells column by column: the terms that one column adds to all rows of the block
-//! then lie side by side in memory, and the compiler turns the loop over them into SIMD instructions.
+//! A distance is a sum of one term per column. The rows are cut into blocks of [`BLOCK_ROWS`], and
+//! a block stores its cells column by column: the terms that one column adds to all rows of the
+//! block then lie side by side in memory, and the compiler turns the loop over them into SIMD
+//! instructions.
 
 use std::collections::HashMap;
 
@@ -11,16 +12,17 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Attribute, Matrix};
 use crate::product::vectorized;
 
-/// How far apart two cells of a numeric input are. In either metric a nominal input adds 0 where the
-/// two values are equal, and 1 where they differ or one of them is missing.
+/// How far apart two cells of a numeric input are. In either metric a nominal input adds 0 where
+/// the two values are equal, and 1 where they differ or one of them is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Metric {
     /// `euclidean`: their squared difference; 2 where one is missing, the expected squared
     /// difference of two independent standardized values (methods 2).
     #[default]
     Euclidean,
-    /// `weka`: as in WEKA's IBk, the squared difference after each input was scaled so that the rows
-    /// that vote range from 0 to 1; a missing cell is as far away as it could be (methods 8.2).
+    /// `weka`: as in WEKA's IBk, the squared difference after each input was scaled so that the
+    /// rows that vote range from 0 to 1; a missing cell is as far away as it could be (methods
+    /// 8.2).
     Weka,
 }
 
@@ -98,8 +100,8 @@ const BLOCK_ROWS: usize = 32;
 
 /// Some rows and columns of the training set, in blocks that store their cells column by column.
 ///
-/// The terms of a distance are added in column order for every row, so a distance does not depend on
-/// the rows that share its block. Rows whose cells are equal may be stored once.
+/// The terms of a distance are added in column order for every row, so a distance does not depend
+/// on the rows that share its block. Rows whose cells are equal may be stored once.
 pub struct ColumnBlocks {
     columns: Vec<(usize, Comparison)>,
     /// The scaled cells of the stored rows: block by block, and in a block column by column.
@@ -111,8 +113,8 @@ pub struct ColumnBlocks {
 }
 
 impl ColumnBlocks {
-    /// Lays out some rows and columns. `stored` holds the stored (value, row) of every column of sparse
-    /// features; dense features do not need it.
+    /// Lays out some rows and columns. `stored` holds the stored (value, row) of every column of
+    /// sparse features; dense features do not need it.
     pub(super) fn new(
         attributes: &[Attribute],
         features: &Matrix,
@@ -149,7 +151,8 @@ impl ColumnBlocks {
     }
 
     /// Stores rows with the same cells once. It pays where few features were selected from sparse
-    /// rows: most texts contain none of a few selected words, and a tenth of the rows may be distinct.
+    /// rows: most texts contain none of a few selected words, and a tenth of the rows may be
+    /// distinct.
     fn of_distinct_rows(
         columns: Vec<(usize, Comparison)>,
         n_rows: usize,
@@ -347,8 +350,10 @@ mod tests {
             let voters: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].1).collect();
             let metric = if weka { Metric::Weka } else { Metric::Euclidean };
             let stored = stored_cells(&sparse);
-            let each_row = ColumnBlocks::new(&attributes, &dense, &[], &voters, &columns, metric);
-            let distinct_rows = ColumnBlocks::new(&attributes, &sparse, &stored, &voters, &columns, metric);
+            let blocks = |features, stored| {
+                ColumnBlocks::new(&attributes, features, stored, &voters, &columns, metric)
+            };
+            let (each_row, distinct_rows) = (blocks(&dense, &[]), blocks(&sparse, &stored));
             for row in 0..rows.len() {
                 let expected: Vec<f64> =
                     each_row.distances(&each_row.cells(&dense, row)).collect();

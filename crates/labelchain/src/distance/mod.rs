@@ -1,9 +1,9 @@
 //! Squared distances from rows to be labelled to every training row.
 //!
-//! The members of an ensemble are fitted on some of the training rows each, so one block of distances
-//! to all training rows serves every member. A numeric input adds its squared difference, a nominal
-//! one 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2, the expected
-//! squared difference of two independent standardized values (methods 2).
+//! The members of an ensemble are fitted on some of the training rows each, so one block of
+//! distances to all training rows serves every member. A numeric input adds its squared difference,
+//! a nominal one 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2,
+//! the expected squared difference of two independent standardized values (methods 2).
 
 mod column_blocks;
 mod ranking;
@@ -103,9 +103,9 @@ impl Neighbourhood<'_> {
     /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
     /// for it.
     ///
-    /// Ties are broken by row number, so rounding must not make equal distances differ. The distances
-    /// are therefore sums in column order and not matrix products, whose rounding depends on how the
-    /// terms are grouped.
+    /// Ties are broken by row number, so rounding must not make equal distances differ. The
+    /// distances are therefore sums in column order and not matrix products, whose rounding depends
+    /// on how the terms are grouped.
     pub fn rankings(&self, queries: &Dataset, needs: Needs) -> Option<Rankings<'_>> {
         let distances = |query| self.distances_by_term(queries.features(), query);
         let ranking = |query| Arc::new(Ranking::new(&distances(query)));
@@ -212,8 +212,8 @@ impl Encoded<'_> {
         }))
     }
 
-    /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; what rounding made negative
-    /// is set to 0.
+    /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
+    /// rounding are set to 0.
     fn distances(&self, train: &Encoded) -> Vec<f64> {
         let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
         let mut distances = match (&*self.features, &*train.features) {
@@ -322,8 +322,9 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let ranked = |data: &Dataset| ranked(&train.rankings(data, Needs::Ranking).unwrap());
-                let (together, alone) = (ranked(&data), |row| ranked(&data.select(&[row])));
+                let rankings = |data| ranked(&train.rankings(data, Needs::Ranking).unwrap());
+                let together = rankings(&data);
+                let alone = |row| rankings(&data.select(&[row]));
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }

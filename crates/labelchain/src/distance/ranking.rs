@@ -30,8 +30,8 @@ impl Ord for Ranked {
 
 /// Training rows from the nearest to the farthest.
 ///
-/// Most searches for neighbours end among the nearest rows, so only these are sorted at once. The far
-/// rows are sorted when an iteration first gets to them, and once for all iterations.
+/// Most searches for neighbours end among the nearest rows, so only these are sorted at once. The
+/// far rows are sorted when an iteration first gets to them, and once for all iterations.
 pub struct Ranking {
     near: Vec<Ranked>,
     far: Vec<Ranked>,

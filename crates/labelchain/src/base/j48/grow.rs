@@ -22,8 +22,8 @@ struct Pending {
     cells: NodeCells,
 }
 
-/// Grows the whole tree from the stored (value, row) of every input. The nodes to be split wait in a
-/// vector and not on the call stack, because a tree can be as deep as there are rows.
+/// Grows the whole tree from the stored (value, row) of every input. The nodes to be split wait in
+/// a vector and not on the call stack, because a tree can be as deep as there are rows.
 pub(super) fn grow<'a>(
     settings: &J48,
     attributes: &[Attribute],

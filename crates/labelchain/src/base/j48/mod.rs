@@ -1,9 +1,10 @@
-//! J48, WEKA's C4.5: a decision tree that tests one input at a time. It predicts how common a label is
-//! among the training rows that end in the same leaf.
+//! J48, WEKA's C4.5: a decision tree that tests one input at a time. It predicts how common a label
+//! is among the training rows that end in the same leaf.
 //!
-//! `split` finds the best split of a node, `grow` builds the tree with it, `partition` keeps which rows
-//! are in which node, and `prune` removes subtrees that only fit the training rows. Every rule is WEKA's
-//! (methods 8.3), down to the tolerances; `tests/trees_agree.rs` compares the trees with WEKA's.
+//! `split` finds the best split of a node, `grow` builds the tree with it, `partition` keeps which
+//! rows are in which node, and `prune` removes subtrees that only fit the training rows. Every rule
+//! is WEKA's (methods 8.3), down to the tolerances; `tests/trees_agree.rs` compares the trees with
+//! WEKA's.
 
 mod grow;
 mod partition;
@@ -34,8 +35,8 @@ pub struct J48 {
     pub confidence: f64,
     /// M: rows, by weight, that at least two branches of a split must have.
     pub min_leaf: usize,
-    /// Whether subtrees that only fit the training rows are removed. A subtree that classifies them no
-    /// better than a leaf is removed in any case.
+    /// Whether subtrees that only fit the training rows are removed. A subtree that classifies them
+    /// no better than a leaf is removed in any case.
     pub pruned: bool,
     /// Whether nominal inputs are split into one value and the others, not into all values.
     pub binary_splits: bool,
@@ -58,8 +59,8 @@ pub struct J48Model {
 /// One node of a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Weights of the training rows of this node: those to which the label is irrelevant, and those to
-    /// which it is relevant.
+    /// Weights of the training rows of this node: those to which the label is irrelevant, and those
+    /// to which it is relevant.
     pub counts: [f64; 2],
     /// How its rows are split, unless it is a leaf.
     pub split: Option<Split>,
@@ -112,8 +113,8 @@ fn value_of(cell: f64, n_values: usize) -> Option<usize> {
     (value < n_values && value as f64 == cell).then_some(value)
 }
 
-/// Whether a ≤ b, where WEKA takes weights and gains that are closer than [`SMALL`] to be equal. Cells
-/// are compared exactly.
+/// Whether a ≤ b, where WEKA takes weights and gains that are closer than [`SMALL`] to be equal.
+/// Cells are compared exactly.
 fn is_at_most(a: f64, b: f64) -> bool {
     a - b < SMALL || a <= b
 }
@@ -182,8 +183,8 @@ impl BinaryLearner for J48 {
 }
 
 impl BinaryModel for J48Model {
-    /// Log-odds of the class shares in the leaf of the row: infinite where all training rows agree, 0
-    /// where no class is ahead by more than 1e-6.
+    /// Log-odds of the class shares in the leaf of the row: infinite where all training rows agree,
+    /// 0 where no class is ahead by more than 1e-6.
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
         let [no, yes] = self.shares(cell);
         if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() }
@@ -201,8 +202,8 @@ impl J48Model {
         self.nodes.iter().filter(|node| node.split.is_none()).count()
     }
 
-    /// The shares of both classes in the leaf of a row. Where a tested cell is missing, the row goes to
-    /// all branches, weighted by the shares of the training rows that went there.
+    /// The shares of both classes in the leaf of a row. Where a tested cell is missing, the row
+    /// goes to all branches, weighted by the shares of the training rows that went there.
     fn shares(&self, cell: &dyn Fn(usize) -> f64) -> [f64; 2] {
         let mut shares = [0.0; 2];
         let mut add_leaf = |node: &Node, weight: f64| {
@@ -253,8 +254,8 @@ impl J48Model {
             && n_parents[1..].iter().all(|&parents| parents == 1)
     }
 
-    /// The same tree for inputs on another scale: `threshold` maps an input and a threshold of it to the
-    /// threshold on that scale.
+    /// The same tree for inputs on another scale: `threshold` maps an input and a threshold of it
+    /// to the threshold on that scale.
     pub fn on_scale(&self, threshold: impl Fn(usize, f64) -> f64) -> J48Model {
         let mut tree = self.clone();
         for split in tree.nodes.iter_mut().filter_map(|node| node.split.as_mut()) {
@@ -267,8 +268,8 @@ impl J48Model {
 
     /// The tree as WEKA prints it, with the names of the inputs it was fitted to.
     ///
-    /// Each branch has a line. If it leads to a leaf, the line ends with the predicted class, the weight
-    /// of the training rows and, if there are any, the weight of those of the other class.
+    /// Each branch has a line. If it leads to a leaf, the line ends with the predicted class, the
+    /// weight of the training rows and, if there are any, the weight of those of the other class.
     pub fn named<'a>(&'a self, attributes: &'a [Attribute]) -> impl fmt::Display + 'a {
         Named { nodes: &self.nodes, attributes }
     }
@@ -374,7 +375,7 @@ mod tests {
         model.supports(&block)
     }
 
-    /// The values 0 to 9, of which 6 and more carry the label.
+    /// The values 0 to 9; the label is relevant from 6 on.
     fn steps() -> Dataset {
         let row = |at: u8| (vec![f64::from(at)], at >= 6);
         data(numeric(&["x"]), &(0..10).map(row).collect::<Vec<_>>())
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_nobody_gave_leads_to_what_the_question_knows() {
+    fn a_value_without_training_rows_gets_the_shares_of_the_node() {
         let attributes = vec![Attribute::nominal("c", ["a", "b", "never"])];
         let row = |at: u32| (vec![f64::from(at % 2)], at.is_multiple_of(2) || at == 1);
         let train = data(attributes.clone(), &(0..20).map(row).collect::<Vec<_>>());
@@ -421,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_is_a_leaf() {
+    fn data_without_information_makes_a_leaf() {
         let two = || numeric(&["x", "y"]);
         let opposite = |at: u32| (vec![1.0, f64::from(at / 2)], at.is_multiple_of(2));
         let one_class = |at: u32| (vec![f64::from(at), GAP], true);
@@ -502,7 +503,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the cells are, also in columns that say they are nominal.
+        /// Any cells, also in nominal columns.
         #[test]
         fn any_cells_make_a_sound_tree_and_sparse_equals_dense(
             rows in prop::collection::vec((prop::collection::vec(cell(), 3), any::<bool>()), 0..60),

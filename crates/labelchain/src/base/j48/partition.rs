@@ -1,8 +1,9 @@
 //! The training rows of every node, each with a weight.
 //!
-//! A split sends a row to the branch of its cell. A row whose cell is missing goes to all branches, with
-//! a part of its weight each. As long as no cell is missing, the rows of the children are those of the
-//! parent in another order: the split then sorts them in place, and a tree of any depth needs one list.
+//! A split sends a row to the branch of its cell. A row whose cell is missing goes to all branches,
+//! with a part of its weight each. As long as no cell is missing, the rows of the children are
+//! those of the parent in another order: the split then sorts them in place, and a tree of any
+//! depth needs one list.
 
 use std::ops::Range;
 
@@ -62,9 +63,9 @@ impl<'a> Partition<'a> {
 
     /// Splits the rows of a range and returns the range of each branch.
     ///
-    /// Rows whose cell is missing go to every branch. Their weight is multiplied by the share of that
-    /// branch in the weight of the other rows, and a branch with share 0 gets none of them. Where all
-    /// cells are missing, the shares are equal.
+    /// Rows whose cell is missing go to every branch. Their weight is multiplied by the share of
+    /// that branch in the weight of the other rows, and a branch with share 0 gets none of them.
+    /// Where all cells are missing, the shares are equal.
     pub(super) fn split(
         &mut self,
         range: &Range<usize>,

@@ -1,10 +1,10 @@
 //! Pruning: subtrees that only fit the training rows are removed.
 //!
-//! First, every subtree that classifies the training rows no better than a leaf would becomes a leaf.
-//! Then the tree is pruned from the leaves up by a pessimistic estimate of the errors on other rows, the
-//! upper end of a confidence interval around the errors on training rows: a node becomes a leaf
-//! (subtree replacement) or is replaced by its largest branch (subtree raising) where the estimate does
-//! not get worse.
+//! First, every subtree that classifies the training rows no better than a leaf would becomes a
+//! leaf. Then the tree is pruned from the leaves up by a pessimistic estimate of the errors on
+//! other rows, the upper end of a confidence interval around the errors on training rows: a node
+//! becomes a leaf (subtree replacement) or is replaced by its largest branch (subtree raising)
+//! where the estimate does not get worse.
 
 use std::f64::consts::{PI, SQRT_2};
 use std::ops::Range;
@@ -159,9 +159,10 @@ impl PessimisticErrors {
 
     /// What the estimate adds to `e` errors on rows of weight `n` (methods 8.3).
     ///
-    /// From 1 error on it is the upper end of Wilson's interval for the error rate f = (e + 1/2) / n,
-    /// (f + z²/2n + z √(f/n - f²/n + z²/4n²)) / (1 + z²/n), times n, less e. For 0 errors the exact
-    /// bound of the binomial distribution, 1 - confidence^(1/n), is known; between 0 and 1 errors it is
+    /// From 1 error on it is n times the upper end of Wilson's interval for the error rate
+    /// f = (e + 1/2) / n, less e; that end is
+    /// (f + z²/2n + z √(f/n - f²/n + z²/4n²)) / (1 + z²/n). For 0 errors it is n times the exact
+    /// bound of the binomial distribution, 1 - confidence^(1/n), and between 0 and 1 errors it is
     /// interpolated.
     fn added(&self, n: f64, e: f64) -> f64 {
         if e < 1.0 {

@@ -1,8 +1,8 @@
 //! The best split of the rows of a node, by C4.5's gain ratio.
 //!
-//! The entropies of a split are sums of n ln n over counts of rows. The cells of every input are sorted
-//! once for the whole tree, and a node keeps those of its rows in that order, so that all thresholds of
-//! an input are tried in one pass.
+//! The entropies of a split are sums of n ln n over counts of rows. The cells of every input are
+//! sorted once for the whole tree, and a node keeps those of its rows in that order, so that all
+//! thresholds of an input are tried in one pass.
 
 use std::f64::consts::LN_2;
 use std::ops::{Add, Sub};
@@ -29,15 +29,17 @@ struct Column {
     fill_value: Option<f64>,
     /// The values of the listed cells that are not missing, ascending.
     values: Vec<f64>,
-    /// Whether its gain counts in the mean gain. A nominal input with almost as many values as there are
-    /// rows does not count.
+    /// Whether its gain counts in the mean gain. A nominal input with almost as many values as
+    /// there are rows does not count.
     counts_in_mean: bool,
 }
 
-/// The cells of the rows of one node, column by column: ascending values, and then the missing ones.
+/// The cells of the rows of one node, column by column: ascending values, and then the missing
+/// ones.
 ///
-/// Cells of a very common value, [`Column::fill_value`], are not listed. The lists of text data, which is
-/// mostly zeros, are short that way. An input without a listed cell is constant in the node.
+/// Cells of a very common value, [`Column::fill_value`], are not listed. The lists of text data,
+/// which is mostly zeros, are short that way. An input without a listed cell is constant in the
+/// node.
 #[derive(Default)]
 pub(super) struct NodeCells {
     /// The columns that have listed cells, each with the end of its cells.
@@ -45,7 +47,8 @@ pub(super) struct NodeCells {
     cells: Vec<Cell>,
 }
 
-/// The value of a row in a column, and its class: a pass through a column then reads no other memory.
+/// The value of a row in a column, and its class: a pass through a column then reads no other
+/// memory.
 #[derive(Clone, Copy)]
 struct Cell {
     value: f64,
@@ -151,8 +154,8 @@ impl Weight for f64 {
 }
 
 /// n ln n + (N - n) ln (N - n) for every n from 0 to N, where N is the number of known rows of both
-/// classes together and of each. The entropy after a binary split of unweighted rows is a sum of three
-/// entries, whichever input is split.
+/// classes together and of each. The entropy after a binary split of unweighted rows is a sum of
+/// three entries, whichever input is split.
 #[derive(Default)]
 struct SplitTable {
     known: ClassWeights<u32>,
@@ -230,8 +233,8 @@ impl<'a> Splitter<'a> {
         (Splitter { settings, columns, logs: NLogN::up_to(n_rows) }, root)
     }
 
-    /// Of the inputs whose gain is at least the mean gain, the first with the greatest gain ratio. The
-    /// gain ratio alone would prefer splits into one large branch and a tiny one.
+    /// Of the inputs whose gain is at least the mean gain, the first with the greatest gain ratio.
+    /// The gain ratio alone would prefer splits into one large branch and a tiny one.
     pub(super) fn best(&self, cells: &NodeCells, rows: &NodeRows) -> Option<(usize, Test)> {
         let candidates = if rows.is_unweighted {
             self.candidates::<u32>(cells, rows)
@@ -284,8 +287,8 @@ impl<'a> Splitter<'a> {
         candidates.collect()
     }
 
-    /// The first threshold of greatest gain. From its gain, the cost of choosing one of several thresholds
-    /// is subtracted: log2(thresholds) / rows bits, by minimum description length.
+    /// The first threshold of greatest gain. From its gain, the cost of choosing one of several
+    /// thresholds is subtracted: log2(thresholds) / rows bits, by minimum description length.
     fn best_threshold<W: Weight>(
         &self,
         sorted: &SortedRows<W>,
@@ -469,7 +472,8 @@ struct SortedRows<'a, W> {
 }
 
 impl<W: Weight> SortedRows<'_, W> {
-    /// Folds over the rows in ascending order: each listed row alone, those of the fill value together.
+    /// Folds over the rows in ascending order: each listed row alone, those of the fill value
+    /// together.
     fn fold<S>(&self, start: S, mut step: impl FnMut(S, f64, ClassWeights<W>) -> S) -> S {
         let (below, above) = match self.fill {
             None => (self.listed, &[][..]),
@@ -519,8 +523,8 @@ struct ThresholdSearch<W> {
     best: Cut<W>,
     /// The value of the last row seen.
     below: f64,
-    /// The weights of all rows up to it, by class. As an array of two they would share a register, and
-    /// be packed and unpacked at each step.
+    /// The weights of all rows up to it, by class. As an array of two they would share a register,
+    /// and be packed and unpacked at each step.
     no: W,
     yes: W,
 }
@@ -551,8 +555,8 @@ impl<W: Weight> ThresholdSearch<W> {
     }
 }
 
-/// The gain of splits by one input. Entropies are those of the rows whose cell is known, in nats and
-/// times the weight of the rows: n ln n - Σ n_c ln n_c over the classes c.
+/// The gain of splits by one input. Entropies are those of the rows whose cell is known, in nats
+/// and times the weight of the rows: n ln n - Σ n_c ln n_c over the classes c.
 struct InformationGain<'a, W> {
     logs: &'a NLogN,
     table: &'a SplitTable,
@@ -586,15 +590,15 @@ impl<'a, W: Weight> InformationGain<'a, W> {
         all - (no + yes)
     }
 
-    /// The information gained, in bits per row of the node, if that entropy is left. Rows whose cell is
-    /// missing gain nothing.
+    /// The information gained, in bits per row of the node, if that entropy is left. Rows whose
+    /// cell is missing gain nothing.
     fn gain(&self, entropy: f64) -> f64 {
         let gain = (self.entropy - entropy) / (LN_2 * self.total);
         if (gain * total(self.known).real()).abs() < SMALL { 0.0 } else { gain }
     }
 
-    /// C4.5's gain ratio: the gain divided by the entropy of the split itself, in which the rows with a
-    /// missing cell are a branch of their own.
+    /// C4.5's gain ratio: the gain divided by the entropy of the split itself, in which the rows
+    /// with a missing cell are a branch of their own.
     fn ratio(&self, gain: f64, branches: impl Iterator<Item = ClassWeights<W>>) -> f64 {
         let unknown = (self.total - total(self.known).real()).n_log_n(self.logs);
         let known: f64 = branches.map(|branch| total(branch).n_log_n(self.logs)).sum();

@@ -1,14 +1,15 @@
-//! Nearest neighbours: a label is relevant if it is relevant to most of the R nearest training rows.
+//! Nearest neighbours: a label is relevant if it is relevant to most of the R nearest training
+//! rows.
 //!
 //! The labels decided so far are inputs of 0 or 1. The extended distance of a training row is hence
-//! D + d, where D is its squared distance in the inputs and d the number of decided labels on which it
-//! disagrees, and no order of the labels has to be known in advance.
+//! D + d, where D is its squared distance in the inputs and d the number of decided labels on which
+//! it disagrees, and no order of the labels has to be known in advance.
 //!
 //! There are two ways to the R nearest rows. A label that uses all inputs reads the ranking of the
-//! training rows by D, which all such labels and all members share: d is not negative, so the scan ends
-//! where D alone exceeds the R-th extended distance, mostly after a few rows. A label with selected
-//! inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all of them in
-//! blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code.
+//! training rows by D, which all such labels and all members share: d is not negative, so the scan
+//! ends where D alone exceeds the R-th extended distance, mostly after a few rows. A label with
+//! selected inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all
+//! of them in blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -62,8 +63,8 @@ pub enum Ties {
     /// `lower-row`: exactly R rows vote, of rows equally far those with the lower numbers.
     #[default]
     LowerRow,
-    /// `weka`: all of them vote, as in WEKA's IBk, and both classes start with 1/n of a vote, where n
-    /// is the number of rows that may vote (methods 8.2).
+    /// `weka`: all of them vote, as in WEKA's IBk, and both classes start with 1/n of a vote, where
+    /// n is the number of rows that may vote (methods 8.2).
     Weka,
 }
 
@@ -141,8 +142,8 @@ impl NearestNeighboursModel {
             && self.votes_on.is_sound(n_train, n_labels)
     }
 
-    /// Whether a label needs distances that no other label can share: it uses some of the inputs only,
-    /// or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
+    /// Whether a label needs distances that no other label can share: it uses some of the inputs
+    /// only, or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
     fn has_own_distances(&self, view: &LabelView) -> bool {
         view.features.len() < self.n_features || self.metric == Metric::Weka
     }
@@ -161,8 +162,8 @@ pub struct Distances {
     rankings: Vec<Arc<Ranking>>,
     /// For each label that has distances of its own, the inputs to compute them from.
     label_inputs: Vec<Option<LabelInputs>>,
-    /// For each label, whether it is relevant to each of the rows fitted on; empty where no label has
-    /// distances of its own.
+    /// For each label, whether it is relevant to each of the rows fitted on; empty where no label
+    /// has distances of its own.
     relevance_by_label: Vec<Vec<bool>>,
 }
 
@@ -176,8 +177,8 @@ struct LabelInputs {
 }
 
 impl LabelInputs {
-    /// The squared distances from a row of the block to the rows fitted on; infinite where a row has
-    /// no vote.
+    /// The squared distances from a row of the block to the rows fitted on; infinite where a row
+    /// has no vote.
     fn distances(&self, row: usize, n_fitted: usize) -> Vec<[f64; BLOCK_ROWS]> {
         let mut distances = vec![[f64::INFINITY; BLOCK_ROWS]; n_fitted.div_ceil(BLOCK_ROWS)];
         let by_index = distances.as_flattened_mut();
@@ -241,8 +242,8 @@ impl ChainModel for NearestNeighboursModel {
 /// What was decided about one row, from which the extended distances of the training rows follow.
 ///
 /// A label that reads the ranking looks at few rows and counts their disagreements when it gets to
-/// them. A label with distances of its own looks at all rows, whose disagreements are therefore updated
-/// with every decision.
+/// them. A label with distances of its own looks at all rows, whose disagreements are therefore
+/// updated with every decision.
 #[derive(Clone)]
 pub struct NeighbourEvidence<'m> {
     model: &'m NearestNeighboursModel,
@@ -255,8 +256,8 @@ pub struct NeighbourEvidence<'m> {
     /// The number of decided labels on which each row fitted on disagrees; empty where no label has
     /// distances of its own.
     disagreements: Vec<[f64; BLOCK_ROWS]>,
-    /// For each label its own distances in the inputs, once computed. They do not depend on decisions,
-    /// so all copies of the evidence share them.
+    /// For each label its own distances in the inputs, once computed. They do not depend on
+    /// decisions, so all copies of the evidence share them.
     label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
 }
 
@@ -283,16 +284,17 @@ impl NeighbourEvidence<'_> {
         nearest.rows
     }
 
-    /// The distances in the inputs to the rows fitted on, for a label that has distances of its own.
+    /// The distances in the inputs to the rows fitted on, for a label that has distances of its
+    /// own.
     fn label_distances(&self, label: LabelId) -> Option<&[[f64; BLOCK_ROWS]]> {
         let inputs = self.scores.label_inputs[label.0].as_ref()?;
         let distances = || inputs.distances(self.row, self.model.rows.len());
         Some(self.label_distances[label.0].get_or_init(distances))
     }
 
-    /// Calls `visit` with the extended distance of every voter that is nearer than the bound and among
-    /// the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound that holds
-    /// from then on, if it is lower.
+    /// Calls `visit` with the extended distance of every voter that is nearer than the bound and
+    /// among the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound
+    /// that holds from then on, if it is lower.
     fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
         match self.label_distances(label) {
             None => self.scan_ranking(label, bound, visit),
@@ -300,9 +302,9 @@ impl NeighbourEvidence<'_> {
         }
     }
 
-    /// Rows come by ascending distance in the inputs, to which disagreements only add, so no further
-    /// row can be near enough once that distance exceeds the bound. A row exactly at the bound can, if
-    /// its number is lower.
+    /// Rows come by ascending distance in the inputs, to which disagreements only add, so no
+    /// further row can be near enough once that distance exceeds the bound. A row exactly at the
+    /// bound can, if its number is lower.
     fn scan_ranking(&self, label: LabelId, mut bound: f64, mut visit: impl FnMut(Ranked) -> f64) {
         let ranking = self.scores.rankings.get(self.row);
         for &Ranked { distance, row } in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
@@ -341,12 +343,12 @@ impl NeighbourEvidence<'_> {
         }
     }
 
-    /// For each block the least extended distances, as a few minima that together cover its rows; and
-    /// an upper bound on the R-th least extended distance of all.
+    /// For each block the least extended distances, as a few minima that together cover its rows;
+    /// and an upper bound on the R-th least extended distance of all.
     ///
-    /// The bound is the R-th least of the minima of the lanes, where lane l holds the l-th row of every
-    /// block: at least R rows are within it, one for each of R lanes, and seldom many more. Where R
-    /// exceeds the number of lanes, the bound is infinite.
+    /// The bound is the R-th least of the minima of the lanes, where lane l holds the l-th row of
+    /// every block: at least R rows are within it, one for each of R lanes, and seldom many more.
+    /// Where R exceeds the number of lanes, the bound is infinite.
     fn block_minima(&self, distances: &[[f64; BLOCK_ROWS]]) -> (Vec<[f64; BLOCK_ROWS / 4]>, f64) {
         let mut minima = vec![[f64::INFINITY; BLOCK_ROWS / 4]; distances.len()];
         let mut lane_minima = vectorized(
@@ -390,8 +392,8 @@ impl NeighbourEvidence<'_> {
         votes
     }
 
-    /// ln (yes + s) - ln (no + s) of the votes of the nearest rows, where s is WEKA's start of 1/n or
-    /// 0; 0 where the votes are equal.
+    /// ln (yes + s) - ln (no + s) of the votes of the nearest rows, where s is WEKA's start of 1/n
+    /// or 0; 0 where the votes are equal.
     fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> f64 {
         let [yes, no] = self.votes(label, nearest);
         let pseudo_count = match self.model.ties {
@@ -443,8 +445,8 @@ impl NearestRows {
 }
 
 impl Evidence for NeighbourEvidence<'_> {
-    /// Log-odds of the neighbours' votes: infinite where they are unanimous, unless votes start above
-    /// 0; 0 where no row votes.
+    /// Log-odds of the neighbours' votes: infinite where they are unanimous, unless votes start
+    /// above 0; 0 where no row votes.
     fn support(&self, label: LabelId) -> f64 {
         self.log_odds(label, &self.nearest(label))
     }

@@ -41,8 +41,9 @@ impl Normal {
 
 /// The mass of a normal distribution between two distances from its mean.
 ///
-/// It is computed from the tail on the side of the interval, where nothing cancels. WEKA subtracts two
-/// values of the distribution function, which both round to 1 from about 8 deviations above the mean.
+/// It is computed from the tail on the side of the interval, where nothing cancels. WEKA subtracts
+/// two values of the distribution function, which both round to 1 from about 8 deviations above the
+/// mean.
 pub(super) fn mass(low: f64, high: f64, deviation: f64) -> f64 {
     let [low, high] = [low, high].map(|distance| distance / (deviation * std::f64::consts::SQRT_2));
     let mass = if low > 0.0 {
@@ -65,7 +66,8 @@ pub(super) fn rounded(value: f64, precision: f64) -> f64 {
     (value / precision).round_ties_even() * precision
 }
 
-/// The term of one input in the log-odds of one label: log P(cell | relevant) - log P(cell | irrelevant).
+/// The term of one input in the log-odds of one label:
+/// log P(cell | relevant) - log P(cell | irrelevant).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Factor {
     /// Two normal densities.
@@ -104,8 +106,9 @@ impl Factor {
         factor
     }
 
-    /// Kernel densities from the number of cells of either class at `first` and at each multiple of the
-    /// precision after it. There are about as many multiples as distinct cells, so the table may hold all.
+    /// Kernel densities from the number of cells of either class at `first` and at each multiple of
+    /// the precision after it. There are about as many multiples as distinct cells, so the table
+    /// may hold all.
     pub(super) fn kernels(
         first: f64,
         precision: f64,
@@ -126,8 +129,8 @@ impl Factor {
         Factor::Category(laplace(irrelevant, relevant))
     }
 
-    /// Bins count like the values of a nominal input. A single bin has probability 1 in both classes and
-    /// makes no factor.
+    /// Bins count like the values of a nominal input. A single bin has probability 1 in both
+    /// classes and makes no factor.
     pub(super) fn binned(bins: Bins) -> Option<Factor> {
         let [no, yes] = [0, 1].map(|class| {
             bins.counts.iter().map(|counts| f64::from(counts[class])).collect::<Vec<f64>>()
@@ -172,8 +175,8 @@ impl Factor {
         }
     }
 
-    /// The coefficients a, b, c if the log-odds are a x² + b x + c, so that those of many cells are a
-    /// matrix product. None where deviations are so small that the terms would cancel.
+    /// The coefficients a, b, c if the log-odds are a x² + b x + c, so that those of many cells are
+    /// a matrix product. None where deviations are so small that the terms would cancel.
     pub(super) fn quadratic(&self) -> Option<[f64; 3]> {
         let Factor::Density { irrelevant: no, relevant: yes } = self else { return None };
         let halves = [no, yes].map(|normal| 0.5 / (normal.deviation * normal.deviation));

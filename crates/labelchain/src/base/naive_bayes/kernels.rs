@@ -1,5 +1,5 @@
-//! Kernel density estimation: the density of a class is the mean of normal densities, one around each
-//! of its training cells.
+//! Kernel density estimation: the density of a class is the mean of normal densities, one around
+//! each of its training cells.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,8 @@ impl Kernels {
         self.log_density_by(|distance| self.mass(distance), multiple, precision)
     }
 
-    /// The same for `n` multiples from `first` on, none of which is farther from a center than `n`. All
-    /// distances are then whole numbers below `n`, and each mass is computed once.
+    /// The same for `n` multiples from `first` on, none of which is farther from a center than `n`.
+    /// All distances are then whole numbers below `n`, and each mass is computed once.
     pub(super) fn log_densities(&self, first: f64, n: usize, precision: f64) -> Vec<f64> {
         let masses = (0..n).map(|distance| self.mass(distance as f64));
         let masses: Vec<f64> = masses.take_while(|&mass| mass > 0.0).collect();
@@ -68,10 +68,10 @@ impl Kernels {
         mass(distance - 0.5, distance + 0.5, self.deviation)
     }
 
-    /// ln of Σ mass(|center - multiple|) · count / (cells · precision), over the centers that WEKA looks
-    /// at: it goes up from the multiple and then down, each until all centers not yet seen, were they as
-    /// near as the last, would add less than a hundredth. For WEKA a class without cells has one center
-    /// at 0, and its mass is not divided by the precision.
+    /// ln of Σ mass(|center - multiple|) · count / (cells · precision), over the centers that WEKA
+    /// looks at: it goes up from the multiple and then down, each until all centers not yet seen,
+    /// were they as near as the last, would add less than a hundredth. For WEKA a class without
+    /// cells has one center at 0, and its mass is not divided by the precision.
     fn log_density_by(&self, mass: impl Fn(f64) -> f64, multiple: f64, precision: f64) -> f64 {
         if self.centers.is_empty() {
             return log(mass(multiple.abs()));

@@ -1,9 +1,9 @@
 //! Naive Bayes: log-odds from the inputs, conditioned by label co-occurrence.
 //!
-//! Naive Bayes takes inputs and labels to be independent given a label j. The log-odds
+//! Naive Bayes takes inputs and other labels to be independent given a label j. Its log-odds
 //! log P(Y_j = 1 | x, y) - log P(Y_j = 0 | x, y) are then a sum: the log prior odds, one term
-//! log P(x_i | Y_j = 1) - log P(x_i | Y_j = 0) for each input (a [`Factor`]), and one term of the same
-//! form for each label decided so far.
+//! log P(x_i | Y_j = 1) - log P(x_i | Y_j = 0) for each input (a [`Factor`]), and one term of the
+//! same form for each label decided so far.
 
 use std::cell::LazyCell;
 
@@ -123,8 +123,8 @@ struct Group<'v> {
     labels: Vec<LabelId>,
 }
 
-/// Labels that were not undersampled learn from all the rows and form one group, whose counts are made
-/// in one pass; each undersampled label is a group of its own.
+/// Labels that were not undersampled learn from all the rows and form one group, whose counts are
+/// made in one pass; each undersampled label is a group of its own.
 fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
     let is_whole = |view: &LabelView| view.rows.len() == rows.len();
     let whole = (0..views.len()).filter(|&at| is_whole(&views[at])).map(LabelId).collect();
@@ -135,8 +135,8 @@ fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
     groups
 }
 
-/// [`NaiveBayesModel::given`] for every ordered pair of labels a and j, counted in the rows that label j
-/// learns from, with Laplace smoothing: P(Y_a = v | Y_j = y) = (n_{v,y} + 1) / (n_y + 2).
+/// [`NaiveBayesModel::given`] for every ordered pair of labels a and j, counted in the rows that
+/// label j learns from, with Laplace smoothing: P(Y_a = v | Y_j = y) = (n_{v,y} + 1) / (n_y + 2).
 fn co_occurrence(train: &Prepared, groups: &[Group], counts: &[[f64; 2]]) -> Vec<f64> {
     let n_labels = counts.len();
     let labels = train.data().labels();
@@ -267,8 +267,8 @@ impl NaiveBayes {
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
         let (plain, all) = relevant.moments(cells.iter().copied(), n);
-        // Few columns need the moments of their rounded cells; they are computed for the first label
-        // that does.
+        // Few columns need the moments of their rounded cells; they are computed for the first
+        // label that does.
         let mut rounded_moments = None;
         let mut factor = |&at: &usize| {
             let classes = (all.minus(&plain[at]), plain[at]);
@@ -311,8 +311,8 @@ fn fine_density(classes: (Moments, Moments), precision: f64) -> Option<Factor> {
     (precision.is_finite() && precision <= FINE * narrower).then_some(factor)
 }
 
-/// The precision of a column, which is the mean gap between neighbouring distinct values or 0.01 where
-/// there is only one value; and the range of the column.
+/// The precision of a column, which is the mean gap between neighbouring distinct values or 0.01
+/// where there is only one value; and the range of the column.
 fn precision(spread: Spread) -> (f64, (f64, f64)) {
     let precision = match spread.n_gaps {
         0 => 0.01,
@@ -321,7 +321,8 @@ fn precision(spread: Spread) -> (f64, (f64, f64)) {
     (precision, (spread.least, spread.greatest))
 }
 
-/// Kernel densities of the cells rounded to the precision, which for WEKA's kernels is at least 1e-6.
+/// Kernel densities of the cells rounded to the precision, which for WEKA's kernels is at least
+/// 1e-6.
 fn kernels(
     cells: &mut [f64],
     relevant: &RelevantLabels,
@@ -338,8 +339,8 @@ fn kernels(
     factors_from_counts(cells, relevant, n_steps, n, labels, factor)
 }
 
-/// The factors of some of `n` labels from how many cells of either class have each of the values 0 to
-/// `n_values` - 1.
+/// The factors of some of `n` labels from how many cells of either class have each of the values 0
+/// to `n_values` - 1.
 fn factors_from_counts(
     cells: &[f64],
     relevant: &RelevantLabels,
@@ -408,9 +409,9 @@ impl NaiveBayesModel {
                 .all(|(label, factor)| label.0 < n_labels && factor.is_sound())
     }
 
-    /// The model of these inputs followed by those of another model that was fitted to the same rows
-    /// and labels. Naive Bayes takes inputs to be independent given a label, so parts of them may be
-    /// fitted apart.
+    /// The model of these inputs followed by those of another model that was fitted to the same
+    /// rows and labels. Naive Bayes takes inputs to be independent given a label, so parts of them
+    /// may be fitted apart.
     pub(crate) fn concat_columns(mut self, other: NaiveBayesModel) -> NaiveBayesModel {
         let n_before = self.n_features();
         for (view, more) in self.views.iter_mut().zip(other.views) {

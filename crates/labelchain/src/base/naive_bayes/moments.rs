@@ -1,4 +1,5 @@
-//! Counts, sums and sums of squares of the cells of each class, from which means and deviations follow.
+//! Counts, sums and sums of squares of the cells of each class, from which means and deviations
+//! follow.
 
 use crate::data::Matrix;
 use crate::prepare::Prepared;
@@ -55,8 +56,8 @@ impl RelevantLabels {
         self.starts.windows(2).map(|span| &self.indices[span[0]..span[1]])
     }
 
-    /// The moments of one column: for each of `n` labels of the cells in rows to which it is relevant,
-    /// and of all cells.
+    /// The moments of one column: for each of `n` labels of the cells in rows to which it is
+    /// relevant, and of all cells.
     pub(super) fn moments(
         &self,
         cells: impl Iterator<Item = f64>,
@@ -74,8 +75,8 @@ impl RelevantLabels {
     }
 }
 
-/// The moments of many columns of the same rows. They are summed row by row, because the cells of a row
-/// lie side by side in memory: adding a row is a SIMD loop over its columns.
+/// The moments of many columns of the same rows. They are summed row by row, because the cells of a
+/// row lie side by side in memory: adding a row is a SIMD loop over its columns.
 pub(super) struct MomentSums {
     /// The sums of the rows to which each label is relevant; the last are those of all rows.
     by_label: Vec<RowSums>,
@@ -148,8 +149,9 @@ impl MomentSums {
         Some(moments)
     }
 
-    /// Adds a row to the sums of its relevant labels and to those of all rows. Missing cells are counted,
-    /// and add 0 to the sums: `complete` is room for a copy of the cells in which they are 0.
+    /// Adds a row to the sums of its relevant labels and to those of all rows. Missing cells are
+    /// counted, and add 0 to the sums: `complete` is room for a copy of the cells in which they are
+    /// 0.
     #[inline(always)]
     fn add<'c>(&mut self, mut cells: &'c [f64], relevant: &[u32], complete: &'c mut [f64]) {
         let (all_rows, n_relevant) = (self.by_label.len() - 1, relevant.len());
@@ -189,9 +191,10 @@ impl MomentSums {
 
     /// An upper bound on the mean gap between neighbouring distinct values of the column.
     ///
-    /// The mean gap is range / (distinct values - 1). The range is cut into many slots, and cells in
-    /// different slots are distinct, so the number of slots hit is a lower bound on that of distinct
-    /// values, without sorting. Counting stops once the gap is known to be at most `enough`.
+    /// The mean gap is range / (distinct values - 1). The range is cut into many slots, and cells
+    /// in different slots are distinct, so the number of slots hit is a lower bound on that of
+    /// distinct values, without sorting. Counting stops once the gap is known to be at most
+    /// `enough`.
     pub(super) fn precision_bound(
         &self,
         column: usize,
@@ -199,7 +202,8 @@ impl MomentSums {
         enough: f64,
     ) -> f64 {
         const SLOTS: usize = 8192;
-        // The exact precision is a sum of gaps, which rounding may make a little greater than the range.
+        // The exact precision is a sum of gaps, which rounding may make a little greater than the
+        // range.
         let width = (self.greatest[column] - self.least[column]) * (1.0 + 1e-9);
         let n_enough = width / enough + 2.0;
         let (mut seen, mut n_seen) = ([0u64; SLOTS / 64], 0);

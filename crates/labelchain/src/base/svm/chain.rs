@@ -13,15 +13,15 @@ use crate::prepare::{LabelView, views};
 
 /// A support vector machine for each label, trained for one order of them or for none.
 ///
-/// A classifier that was trained with the labels before it as inputs may only be asked once these have
-/// been decided.
+/// A classifier that was trained with the labels before it as inputs may only be asked once these
+/// have been decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SvmChain {
     #[serde(with = "views")]
     views: Vec<LabelView>,
     by_label: Vec<LabelSvm>,
-    /// The support vectors of all labels. Labels that use the same inputs share one entry, and thereby the
-    /// distances to its rows.
+    /// The support vectors of all labels. Labels that use the same inputs share one entry, and
+    /// thereby the distances to its rows.
     support_vectors: Vec<TrainingRows>,
 }
 
@@ -36,9 +36,10 @@ struct LabelSvm {
 }
 
 impl SvmChain {
-    /// Trains a classifier for each label, with settings of its own: on the rows and inputs of its view,
-    /// and on the true values of the labels before it in `order`; on the inputs alone where the label is
-    /// not in `order`. Classifiers that use all inputs read the table of distances of `train`.
+    /// Trains a classifier for each label, with settings of its own: on the rows and inputs of its
+    /// view, and on the true values of the labels before it in `order`; on the inputs alone where
+    /// the label is not in `order`. Classifiers that use all inputs read the table of distances of
+    /// `train`.
     ///
     /// # Panics
     /// If a view or the order names a row, an input or a label that `train` does not have.
@@ -96,8 +97,8 @@ impl SvmChain {
         &self.views
     }
 
-    /// The classifier of a label. Its support rows are numbered among the rows that the chain keeps, not
-    /// among those of the training set.
+    /// The classifier of a label. Its support rows are numbered among the rows that the chain
+    /// keeps, not among those of the training set.
     pub fn classifier(&self, label: LabelId) -> &BinarySvm {
         &self.by_label[label.0].classifier
     }
@@ -117,7 +118,8 @@ impl SvmChain {
 }
 
 impl ChainModel for SvmChain {
-    /// For each entry of the support vectors, the squared distances of the rows to them in the inputs.
+    /// For each entry of the support vectors, the squared distances of the rows to them in the
+    /// inputs.
     type Scores = Vec<Vec<f64>>;
     type Evidence<'m> = SvmEvidence<'m>;
 
@@ -147,8 +149,8 @@ pub struct SvmEvidence<'m> {
 }
 
 impl Evidence for SvmEvidence<'_> {
-    /// The decision value. Its sign decides as that of log-odds does, but its size is a distance from the
-    /// decision boundary in units of the margin, and no probability.
+    /// The decision value. Its sign decides as that of log-odds does, but its size is a distance
+    /// from the decision boundary in units of the margin, and no probability.
     fn support(&self, label: LabelId) -> f64 {
         let LabelSvm { support_vectors: at, before, classifier } = &self.model.by_label[label.0];
         let rows = &self.model.support_vectors[*at];

@@ -1,5 +1,5 @@
-//! Grid search for C and γ: the point with the fewest errors in cross-validation, for all labels from
-//! one table of distances.
+//! Grid search for C and γ: the point with the fewest errors in cross-validation, for all labels
+//! from one table of distances.
 
 use rayon::prelude::*;
 
@@ -60,8 +60,8 @@ impl Grid {
     /// Chooses a point for every label, by cross-validation on some of the training rows; all other
     /// settings are those of `svm`.
     ///
-    /// Each γ needs one kernel matrix, for all folds, labels and values of C. The optimization for a C
-    /// starts from the optimum for the C before.
+    /// Each γ needs one kernel matrix, for all folds, labels and values of C. The optimization for
+    /// a C starts from the optimum for the C before.
     pub fn tune(
         &self,
         svm: &Svm,
@@ -132,8 +132,8 @@ impl Grid {
 }
 
 impl<'a> CrossValidation<'a> {
-    /// The bytes of the kernel matrix, and of its parts for the training rows of three folds: each part
-    /// has (2/3)² of the entries, less than half.
+    /// The bytes of the kernel matrix, and of its parts for the training rows of three folds: each
+    /// part has (2/3)² of the entries, less than half.
     fn n_bytes(n_rows: usize) -> u128 {
         (n_rows as u128).pow(2) * (4 + 3 * 2)
     }
@@ -172,7 +172,8 @@ impl<'a> CrossValidation<'a> {
         row
     }
 
-    /// How many rows are misclassified in the fold in which they are tested: for every label, each C.
+    /// How many rows are misclassified in the fold in which they are tested: for every label, each
+    /// C.
     fn errors(&self, costs: &[f64], max_steps: u64) -> Vec<usize> {
         let of_fold = |fold| self.errors_in(fold, costs, max_steps);
         let add = |mut sums: Vec<usize>, errors: Vec<usize>| {
@@ -220,8 +221,8 @@ impl<'a> CrossValidation<'a> {
         self.count_errors(&train, &self.folds.test_rows(fold), &solutions, costs.len())
     }
 
-    /// How many test rows each solution misclassifies. One matrix product of kernel values and weights
-    /// gives the decisions of all labels for every C, for some rows at a time.
+    /// How many test rows each solution misclassifies. One matrix product of kernel values and
+    /// weights gives the decisions of all labels for every C, for some rows at a time.
     fn count_errors(
         &self,
         train: &[usize],

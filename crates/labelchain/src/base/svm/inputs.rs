@@ -21,12 +21,13 @@ pub(super) struct Inputs {
 struct Column {
     /// Where its numbers start in the vector of a row.
     start: usize,
-    /// How many numbers it becomes: an indicator for each value, 1 number, or 0 where it is not used.
+    /// How many numbers it becomes: an indicator for each value, 1 number, or 0 where it is not
+    /// used.
     width: usize,
     /// The value that replaces a missing cell.
     imputed: f64,
-    /// What is subtracted from a number: the mean. Distances stay the same, and the products that they
-    /// are computed from lose fewer digits.
+    /// What is subtracted from a number: the mean. Distances stay the same, and the products that
+    /// they are computed from lose fewer digits.
     center: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Kernel functions of a squared distance, and the rows of a kernel matrix, which are kept as far as
-//! there is memory and computed again otherwise.
+//! Kernel functions of a squared distance, and the rows of a kernel matrix, which are kept as far
+//! as there is memory and computed again otherwise.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,15 @@ pub enum Kernel {
     Linear,
     /// exp(-γ |x - v|²).
     Rbf {
-        /// γ: how fast the kernel falls with distance, above 0; 1 over the number of inputs if none.
+        /// γ: how fast the kernel falls with distance, above 0; 1 over the number of inputs if
+        /// none.
         gamma: Option<f64>,
     },
 }
 
 impl Kernel {
-    /// The kernel as a function of distances, with γ chosen for rows of so many numbers if it is none.
+    /// The kernel as a function of distances, with γ chosen for rows of so many numbers if it is
+    /// none.
     pub(super) fn function(&self, width: usize) -> Result<KernelFunction> {
         match *self {
             Kernel::Linear => Ok(KernelFunction::Linear),
@@ -38,18 +40,19 @@ impl Kernel {
 
 /// A kernel as a function of the squared distance D = |x - v|² alone.
 ///
-/// The linear kernel x · v is replaced by -D / 2 = x · v - |x|² / 2 - |v|² / 2. Decisions Σ w_v k(x, v) + b
-/// stay the same: the weights w_v add up to 0, so |x|² / 2 cancels, and Σ w_v |v|² / 2 is the same for all
-/// x and becomes part of the bias b. A label decided earlier in a chain is a further input of 0 or 1,
-/// which adds 1 to D where two rows disagree, in either kernel.
+/// The linear kernel x · v is replaced by -D / 2 = x · v - |x|² / 2 - |v|² / 2. The decisions
+/// Σ w_v k(x, v) + b stay the same: the weights w_v add up to 0, so |x|² / 2 cancels, and
+/// Σ w_v |v|² / 2 is the same for all x and becomes part of the bias b. A label decided earlier in
+/// a chain is a further input of 0 or 1, which adds 1 to D where two rows disagree, in either
+/// kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum KernelFunction {
     Linear,
     Rbf { gamma: f64 },
 }
 
-/// Numbers that are computed on together in SIMD registers. There are more than one register holds, so
-/// that the compiler emits a loop over registers and does not unroll it into single numbers.
+/// Numbers that are computed on together in SIMD registers. There are more than one register holds,
+/// so that the compiler emits a loop over registers and does not unroll it into single numbers.
 pub(super) const LANES: usize = 64;
 
 /// The next multiple of [`LANES`]: rows are padded to it, so that loops have no remainder.
@@ -134,8 +137,8 @@ pub(super) enum KernelSource<'a> {
     Distances(&'a Problem<'a>, KernelFunction),
 }
 
-/// The rows of a kernel matrix, restricted to its active rows and columns. Rows are cached; where there
-/// is no memory for another, it replaces the one that was not used for the longest time.
+/// The rows of a kernel matrix, restricted to its active rows and columns. Rows are cached; where
+/// there is no memory for another, it replaces the one that was not used for the longest time.
 pub(super) struct KernelRows<'a> {
     source: KernelSource<'a>,
     n_rows: usize,
@@ -182,7 +185,8 @@ impl<'a> KernelRows<'a> {
         }
     }
 
-    /// Makes a row available to [`KernelRows::get`]. The last two rows loaded are available together.
+    /// Makes a row available to [`KernelRows::get`]. The last two rows loaded are available
+    /// together.
     pub(super) fn load(&mut self, at: usize) {
         if self.whole_matrix().is_some() {
             return;

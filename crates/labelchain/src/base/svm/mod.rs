@@ -1,13 +1,14 @@
 //! Support vector machines: C-SVC as in LIBSVM (methods 8.4).
 //!
-//! The classifier of a label decides by the sign of Σ w_v k(x, v) + b over training rows v, where k is
-//! the kernel and the weights w_v and the bias b separate the two classes with the widest margin.
+//! The classifier of a label decides by the sign of Σ w_v k(x, v) + b over training rows v, where k
+//! is the kernel and the weights w_v and the bias b separate the two classes with the widest
+//! margin.
 //!
-//! Both kernels are functions of squared distances, and a label decided earlier in a chain is one more
-//! input of 0 or 1, which adds 1 to a distance where two rows disagree. So one table of distances among
-//! the training rows, in [`TrainingRows`], serves every label, fold, ensemble member and chain: [`Grid`]
-//! chooses C and γ for all labels from it, and an [`SvmChain`] is a classifier for each label, which may
-//! have the labels before it as inputs.
+//! Both kernels are functions of squared distances, and a label decided earlier in a chain is one
+//! more input of 0 or 1, which adds 1 to a distance where two rows disagree. So one table of
+//! distances among the training rows, in [`TrainingRows`], serves every label, fold, ensemble
+//! member and chain: [`Grid`] chooses C and γ for all labels from it, and an [`SvmChain`] is a
+//! classifier for each label, which may have the labels before it as inputs.
 
 mod chain;
 mod grid;
@@ -45,7 +46,8 @@ pub struct Svm {
     pub kernel: Kernel,
     /// C: the cost of a row on the wrong side of the margin.
     pub cost: f64,
-    /// Steps of the optimization, two weights each, before it gives up: see [`BinarySvm::converged`].
+    /// Steps of the optimization, two weights each, before it gives up: see
+    /// [`BinarySvm::converged`].
     pub max_steps: u64,
     /// Bytes for distances and kernels; beyond, rows are computed again.
     pub memory: usize,
@@ -63,8 +65,8 @@ impl Default for Svm {
 }
 
 impl Svm {
-    /// Learns a label from some of the training rows, with the true values of the labels `before` it as
-    /// further inputs.
+    /// Learns a label from some of the training rows, with the true values of the labels `before`
+    /// it as further inputs.
     ///
     /// # Panics
     /// If there is no such row or label.
@@ -111,7 +113,8 @@ impl Svm {
     }
 }
 
-/// A fitted classifier of one label: its support vectors, which are training rows, and their weights.
+/// A fitted classifier of one label: its support vectors, which are training rows, and their
+/// weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BinarySvm {
     kernel: KernelFunction,
@@ -124,8 +127,8 @@ pub struct BinarySvm {
 }
 
 impl BinarySvm {
-    /// A constant classifier where all rows are of one class: 1 where it is the relevant one, else -1; also
-    /// -1 where there are no rows.
+    /// A constant classifier where all rows are of one class: 1 where it is the relevant one, else
+    /// -1; also -1 where there are no rows.
     fn of_one_class(relevant: &[bool], kernel: KernelFunction) -> Option<BinarySvm> {
         let all = relevant.first().copied().unwrap_or(false);
         relevant.iter().all(|&is| is == all).then(|| BinarySvm {
@@ -137,8 +140,8 @@ impl BinarySvm {
         })
     }
 
-    /// The decision value Σ w_v k(x, v) + b: positive where the label is relevant. `distance` returns the
-    /// squared distance from x to a training row v, disagreeing labels included.
+    /// The decision value Σ w_v k(x, v) + b: positive where the label is relevant. `distance`
+    /// returns the squared distance from x to a training row v, disagreeing labels included.
     pub fn decision_value(&self, distance: impl Fn(usize) -> f64) -> f64 {
         let mut kernel_values: Vec<f64> = self.support_rows().map(distance).collect();
         self.kernel.apply(&mut kernel_values);
@@ -146,7 +149,8 @@ impl BinarySvm {
         terms.map(|(value, weight)| value * weight).sum::<f64>() + self.bias
     }
 
-    /// Numbers its support vectors by their index in `rows`, which are ascending and hold all of them.
+    /// Numbers its support vectors by their index in `rows`, which are ascending and hold all of
+    /// them.
     fn renumber(&mut self, rows: &[usize]) {
         let index = |row: &u32| rows.partition_point(|&other| other < *row as usize) as u32;
         self.rows.iter_mut().for_each(|row| *row = index(row));
@@ -157,8 +161,8 @@ impl BinarySvm {
         self.rows.iter().map(|&row| row as usize)
     }
 
-    /// Whether the optimum was reached within [`Svm::max_steps`]. If not, its decisions are a guess: C is
-    /// too large for rows that contradict each other, or `max_steps` is too small.
+    /// Whether the optimum was reached within [`Svm::max_steps`]. If not, its decisions are a
+    /// guess: C is too large for rows that contradict each other, or `max_steps` is too small.
     pub fn converged(&self) -> bool {
         self.converged
     }

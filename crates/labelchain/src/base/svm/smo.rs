@@ -1,16 +1,16 @@
 //! Sequential minimal optimization: the weights of a support vector machine, two at a time.
 //!
-//! A row t of sign y = ±1 has a weight w between 0 and C y, the weights add up to 0, and
-//! ½ wᵀK w - yᵀw is to be minimized. F = y - K w is its negative gradient, called the slopes. The set
-//! *up* holds the rows whose weights may grow, *low* those whose weights may shrink; at the optimum no F
-//! of up is above an F of low. So the pair to change is i of up with the greatest F, and j of low for
-//! which moving weight from j to i lowers the objective most, by
-//! ½ (F_i - F_j)² / (K_ii + K_jj - 2 K_ij) (Fan, Chen, Lin 2005, as in LIBSVM). The optimization ends
-//! when the greatest F of up is less than [`TOLERANCE`] above the least F of low.
+//! A row t of sign y = ±1 has a weight w between 0 and C y, the weights add up to 0, and the
+//! objective ½ wᵀK w - yᵀw is to be minimized. F = y - K w is its negative gradient, called the
+//! slopes. The set *up* holds the rows whose weights may grow, *low* those whose weights may
+//! shrink; at the optimum no F of up is above an F of low. So the pair to change is i of up with
+//! the greatest F, and j of low for which moving weight from j to i lowers the objective most, by
+//! ½ (F_i - F_j)² / (K_ii + K_jj - 2 K_ij) (Fan, Chen, Lin 2005, as in LIBSVM). The optimization
+//! ends when the greatest F of up is less than [`TOLERANCE`] above the least F of low.
 //!
-//! Every step passes over all rows, so the passes work on groups of [`LANES`] rows, which the compiler
-//! turns into SIMD code: membership of up and low is a mask of 0 or ±∞ that is added to F, and maxima
-//! are found group by group.
+//! Every step passes over all rows, so the passes work on groups of [`LANES`] rows, which the
+//! compiler turns into SIMD code: membership of up and low is a mask of 0 or ±∞ that is added to F,
+//! and maxima are found group by group.
 
 use super::kernel::{KernelRows, LANES, padded};
 use crate::product::vectorized;
@@ -18,14 +18,15 @@ use crate::product::vectorized;
 /// How far the conditions of the optimum may be missed.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
-/// The least K_ii + K_jj - 2 K_ij that is divided by: it is 0 for equal rows, and rounding may make it
-/// negative.
+/// The least K_ii + K_jj - 2 K_ij that is divided by: it is 0 for equal rows, and rounding may make
+/// it negative.
 const MIN_CURVATURE: f64 = 1e-12;
 
 /// Steps between two attempts to shrink the problem.
 const SHRINK_INTERVAL: u64 = 1000;
 
-/// Weights on their way to the optimum. From the optimum for one C it can go on to that for a larger C.
+/// Weights on their way to the optimum. From the optimum for one C it can go on to that for a
+/// larger C.
 pub(super) struct Solver<'a> {
     rows: KernelRows<'a>,
     /// y of all rows.
@@ -58,7 +59,8 @@ pub(super) struct Solution {
 impl<'a> Solver<'a> {
     /// Starts with all weights 0.
     pub(super) fn new(rows: KernelRows<'a>, relevant: &[bool], diagonal: f64) -> Solver<'a> {
-        // Which class is positive decides only the path to the optimum; this is scikit-learn's choice.
+        // Which class is positive decides only the path to the optimum; this is scikit-learn's
+        // choice.
         let signs: Vec<f64> = relevant.iter().map(|&is| if is { -1.0 } else { 1.0 }).collect();
         let none = vec![0.0; signs.len()];
         let mut solver = Solver {
@@ -127,9 +129,9 @@ impl<'a> Solver<'a> {
         Some((i, j))
     }
 
-    /// Sets a new C and multiplies all weights by the factor from 1 on that lowers the objective most
-    /// within the new bounds. For weights s w the objective is ½ s² wᵀK w - s yᵀw, which is least at
-    /// s = yᵀw / wᵀK w, and wᵀK w = wᵀ(y - F).
+    /// Sets a new C and multiplies all weights by the factor from 1 on that lowers the objective
+    /// most within the new bounds. For weights s w the objective is ½ s² wᵀK w - s yᵀw, which is
+    /// least at s = yᵀw / wᵀK w, and wᵀK w = wᵀ(y - F).
     fn rescale(&mut self, cost: f64) {
         let terms = self.weights.iter().zip(&self.signs).zip(&self.slopes);
         let (mut linear, mut quadratic, mut largest) = (0.0, 0.0, 0.0f64);
@@ -163,15 +165,16 @@ impl<'a> Solver<'a> {
         if self.signs[self.rows.active()[at]] > 0.0 { (0.0, self.cost) } else { (-self.cost, 0.0) }
     }
 
-    /// Moves weight from j to i, up to the optimum of the two or the first bound, and returns the next i.
+    /// Moves weight from j to i, up to the optimum of the two or the first bound, and returns the
+    /// next i.
     fn step(&mut self, i: usize, j: usize) -> Option<usize> {
         self.rows.load(j);
         let kernel_value = f64::from(self.rows.get(i)[j]);
         let curvature = (2.0 * self.diagonal - 2.0 * kernel_value).max(MIN_CURVATURE);
         let ((_, greatest), (least, _)) = (self.bounds(i), self.bounds(j));
-        let wanted = (self.slopes[i] - self.slopes[j]) / curvature;
+        let unbounded = (self.slopes[i] - self.slopes[j]) / curvature;
         let room = [greatest - self.weights[i], self.weights[j] - least];
-        let moved = wanted.min(room[0]).min(room[1]);
+        let moved = unbounded.min(room[0]).min(room[1]);
         // A weight at its bound must equal it to the last bit, or it would count as free.
         self.weights[i] = if moved < room[0] { self.weights[i] + moved } else { greatest };
         self.weights[j] = if moved < room[1] { self.weights[j] - moved } else { least };
@@ -184,8 +187,8 @@ impl<'a> Solver<'a> {
         )
     }
 
-    /// Deactivates rows whose weights will probably stay at their bounds, if they are at least half of
-    /// the active rows; returns whether it did.
+    /// Deactivates rows whose weights will probably stay at their bounds, if they are at least half
+    /// of the active rows; returns whether it did.
     ///
     /// A weight at its least value would grow only if its F rose above an F of low, and one at its
     /// greatest value would shrink only if its F fell below an F of up.
@@ -266,8 +269,8 @@ type Group = [f64; LANES];
 
 /// The greatest number seen so far, and its group. Of equals the last counts, as in LIBSVM.
 ///
-/// Only the group is kept on the way, because a maximum is SIMD code and its position is not; the row is
-/// found at the end, in one group.
+/// Only the group is kept on the way, because a maximum is SIMD code and its position is not; the
+/// row is found at the end, in one group.
 struct ArgMax {
     number: f64,
     group: usize,
@@ -327,8 +330,8 @@ fn argmax_of_up(slopes: &[f64], up: &[f64]) -> Option<usize> {
     argmax.row(slopes_of_up(slopes.get(argmax.group)?, up.get(argmax.group)?))
 }
 
-/// Updates F after weight was moved from j to i, whose rows of the kernel these are, and returns the row
-/// of up with the greatest F: one pass does both.
+/// Updates F after weight was moved from j to i, whose rows of the kernel these are, and returns
+/// the row of up with the greatest F: one pass does both.
 #[inline(always)]
 fn update_slopes(
     slopes: &mut [f64],
@@ -349,8 +352,8 @@ fn update_slopes(
     argmax.row(slopes_of_up(slopes.get(argmax.group)?, up.get(argmax.group)?))
 }
 
-/// The row j of low for which moving weight from j to i lowers the objective most, given F_i and the
-/// row of the kernel at i; none if no F of low is below F_i by at least the tolerance.
+/// The row j of low for which moving weight from j to i lowers the objective most, given F_i and
+/// the row of the kernel at i; none if no F of low is below F_i by at least the tolerance.
 #[inline(always)]
 fn best_partner(
     slope: f64,
@@ -375,7 +378,8 @@ fn best_partner(
     best.row(decreases(violations, row.get(at)?, diagonal))
 }
 
-/// F_i - F_j for the rows j of low, by which the condition of the optimum is violated; -∞ for others.
+/// F_i - F_j for the rows j of low, by which the condition of the optimum is violated; -∞ for
+/// others.
 #[inline(always)]
 fn violations(slope: f64, slopes: &Group, low: &Group) -> Group {
     let mut violations = [0.0; LANES];

@@ -159,7 +159,7 @@ fn ask(model: &SvmChain, data: &Dataset) -> Vec<f64> {
 }
 
 #[test]
-fn one_class_is_said_always_and_no_rows_say_irrelevant() {
+fn one_class_is_a_constant_and_no_rows_are_irrelevant() {
     let relevant = Svm::default().fit_binary(&read("1,5,?,1\n2,5,?,1\n")).unwrap();
     assert_eq!(ask(&relevant, &read("9,5,?,0\n?,5,?,0\n")), [1.0, 1.0]);
     let irrelevant = Svm::default().fit_binary(&read("1,5,?,0\n")).unwrap();
@@ -180,9 +180,9 @@ fn rows_that_contradict_each_other_weigh_all_they_may() {
     for cost in [0.001, 1.0, 1e6] {
         let model = Svm { cost, ..Svm::default() }.fit_binary(&data).unwrap();
         assert!(model.classifier(LabelId(0)).converged());
-        // What is said is the same of all rows: the larger class.
-        let said = ask(&model, &data);
-        assert!(said.iter().all(|value| (value + 1.0).abs() < 2e-3), "{said:?}");
+        // All rows have the same decision value, that of the larger class.
+        let decisions = ask(&model, &data);
+        assert!(decisions.iter().all(|value| (value + 1.0).abs() < 2e-3), "{decisions:?}");
     }
 }
 

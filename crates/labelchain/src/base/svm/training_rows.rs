@@ -1,5 +1,5 @@
-//! The training rows of support vector machines, and their squared distances, which are computed once
-//! and used by every label, fold, ensemble member, chain and kernel.
+//! The training rows of support vector machines, and their squared distances, which are computed
+//! once and used by every label, fold, ensemble member, chain and kernel.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::product::{times_transposed, vectorized};
 
 /// Training rows as vectors of numbers, with their labels.
 ///
-/// The classifiers of members, folds and chains learn from some of the rows, and all of them read the
-/// one table of distances if it fits into half of the memory given. Otherwise distances are computed
-/// when they are needed. The other half of the memory caches rows of kernel matrices.
+/// The classifiers of members, folds and chains learn from some of the rows, and all of them read
+/// the one table of distances if it fits into half of the memory given. Otherwise distances are
+/// computed when they are needed. The other half of the memory caches rows of kernel matrices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainingRows {
     inputs: Inputs,
@@ -102,8 +102,8 @@ impl TrainingRows {
         TrainingRows { inputs, numbers, labels, distances: None, memory }
     }
 
-    /// The squared distance of each of these rows, which are standardized alike, to every training row;
-    /// row by row. One table of them serves all classifiers.
+    /// The squared distance of each of these rows, which are standardized alike, to every training
+    /// row; row by row. One table of them serves all classifiers.
     pub fn distances(&self, features: &Matrix, rows: &[usize]) -> Vec<f64> {
         let numbers = self.inputs.numbers(features, rows);
         squared_distances(
@@ -165,8 +165,8 @@ impl<'a> Problem<'a> {
         Problem { train, rows, before: train.bits(before) }
     }
 
-    /// Appends the squared distances from one of the rows to some of them, by index among the rows: those
-    /// in the inputs plus the number of labels before it on which they disagree.
+    /// Appends the squared distances from one of the rows to some of them, by index among the rows:
+    /// those in the inputs plus the number of labels before it on which they disagree.
     pub(super) fn distances(&self, from: usize, to: &[usize], distances: &mut Vec<f32>) {
         let row = self.rows[from];
         let others = to.iter().map(|&at| self.rows[at]);
@@ -192,8 +192,8 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// |x - v|² = |x|² + |v|² - 2 x·v for every row x of a and v of b; what rounding made negative is set
-/// to 0.
+/// |x - v|² = |x|² + |v|² - 2 x·v for every row x of a and v of b; negative results of rounding are
+/// set to 0.
 fn squared_distances(a: &[f64], norms_a: &[f64], b: &[f64], norms_b: &[f64]) -> Vec<f64> {
     let (n, m) = (norms_a.len(), norms_b.len());
     let width = a.len().checked_div(n).unwrap_or(0);
@@ -236,7 +236,7 @@ fn squared_difference(a: &[f64], b: &[f64]) -> f64 {
 /// A distance D in single precision, cut to what is finite.
 ///
 /// The precision is enough: a relative error ε of D changes exp(-γ D) by about ε γ D exp(-γ D). As
-/// t exp(-t) is at most 1 / e, that is at most ε / e, less than the rounding of a kernel value near 1.
+/// t exp(-t) is at most 1 / e, that is at most ε / e, less than the rounding of a value near 1.
 fn narrow(distance: f64) -> f32 {
     (distance as f32).min(f32::MAX)
 }
