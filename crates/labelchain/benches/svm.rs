@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench svm -- FILE [LABELS]` chooses C and γ for the first so many labels, by the
 //! grid of the paper on folds of rows 0, 3, 6, …, 1, 4, 7, …, and 2, 5, 8, …, and fits them on all
-//! rows. `-- ROWS COLUMNS` fits one machine to so many made rows. Both print CPU seconds, the first
+//! rows. `-- ROWS COLUMNS` fits one classifier to so many made rows. Both print CPU seconds, the first
 //! also the points chosen and the errors at every point, the second the sum of the decision values.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
@@ -41,15 +41,15 @@ fn tune(path: &str, limit: Option<usize>) {
     let cut = Folds::new(rows.iter().map(|row| row % 3).collect(), 3).unwrap();
 
     let start = cpu_time::ProcessTime::now();
-    let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
-    let tuned = Grid::default().tune_on(&Svm::default(), &space, &rows, &cut).unwrap();
+    let train = TrainingRows::new(&data, Svm::default().memory).unwrap();
+    let tuned = Grid::default().tune_on(&Svm::default(), &train, &rows, &cut).unwrap();
     let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
     let views =
         vec![LabelView { rows: rows.into(), features: (0..data.n_features()).collect() }; n_labels];
-    let model = SvmChain::fit(&svms, &space, views, &[]).unwrap();
+    let model = SvmChain::fit(&svms, &train, views, &[]).unwrap();
     let seconds = start.elapsed().as_secs_f64();
 
-    assert!(data.labels().ids().all(|label| model.machine(label).converged()));
+    assert!(data.labels().ids().all(|label| model.classifier(label).converged()));
     let gamma = |svm: &Svm| match svm.kernel {
         Kernel::Rbf { gamma } => gamma.unwrap_or(0.0),
         Kernel::Linear => 0.0,
@@ -81,16 +81,16 @@ fn fit(n_rows: usize, n_columns: usize) {
     let mut seconds: Vec<f64> = (0..5)
         .map(|_| {
             let start = cpu_time::ProcessTime::now();
-            let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
-            Svm::default().fit(&space, &rows, LabelId(0), &[]).unwrap();
+            let train = TrainingRows::new(&data, Svm::default().memory).unwrap();
+            Svm::default().fit(&train, &rows, LabelId(0), &[]).unwrap();
             start.elapsed().as_secs_f64()
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
-    let space = TrainingRows::new(&data, Svm::default().memory).unwrap();
-    let machine = Svm::default().fit(&space, &rows, LabelId(0), &[]).unwrap();
-    let distances = space.distances(data.features(), &rows);
-    let said = |row: &[f64]| machine.decide(|other| row[other]);
+    let train = TrainingRows::new(&data, Svm::default().memory).unwrap();
+    let classifier = Svm::default().fit(&train, &rows, LabelId(0), &[]).unwrap();
+    let distances = train.distances(data.features(), &rows);
+    let said = |row: &[f64]| classifier.decision_value(|other| row[other]);
     let sum: f64 = distances.chunks(n_rows).map(said).sum();
     println!("{{\"seconds\":{:.6},\"sum\":{sum:.3}}}", seconds[2]);
 }

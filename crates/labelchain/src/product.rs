@@ -1,39 +1,47 @@
-//! Fast arithmetic: matrix products, the one place that calls unsafe code, and loops in the widest
-//! vectors of the machine.
+//! Fast arithmetic: matrix products, the only place that calls unsafe code, and loops compiled for
+//! the widest SIMD registers of the processor.
 #![allow(unsafe_code)]
 
-/// Runs a loop compiled for the machine at hand. The same operations in the same order, so the
-/// same result; only more of them at a time. What it calls must be inlined into it.
+/// Runs `work` in a version compiled for the SIMD instructions of the processor at hand.
+///
+/// Every processor computes the same operations in the same order and gets the same result to the
+/// last bit; a wider one computes more of them at a time. What `work` calls must be inlined into
+/// it, or it is compiled for the oldest processor.
 pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(work)
 }
 
-/// exp of numbers that are not positive, to the last bit or the one before; 0 below -708.
+/// Replaces each number x, none positive, by exp x, to the last bit or the one before; by 0 below
+/// -708.
 ///
-/// exp x = 2^n exp r with r = x - n ln 2, at most half of ln 2, whose series ends soon. n is rounded
-/// by adding a number so great that its last bit counts ones; those bits are then the exponent of 2^n.
+/// exp x = 2^n exp r with n = x / ln 2 rounded and r = x - n ln 2. As |r| is at most ln 2 / 2, 14
+/// terms of the Taylor series of exp r are enough. Adding 1.5 · 2^52, whose last bit counts ones,
+/// rounds to a whole number and leaves n in the lowest bits of the sum; shifted into the exponent
+/// they make 2^n. All of it is plain arithmetic without branches, so that a loop over it becomes
+/// SIMD code.
 #[inline(always)]
 pub(crate) fn exponentials<const N: usize>(numbers: &mut [f64; N]) {
-    const ONES: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
-    // ln 2 in two parts, so that n times the first is exact.
+    const ROUNDING: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+    // ln 2 is the sum of two parts, of which the first has so few digits that n times it is exact.
     const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    const INVERSES: [f64; 14] = inverse_factorials();
+    const COEFFICIENTS: [f64; 14] = inverse_factorials();
     for number in numbers {
         let x = *number;
-        let rounded = x * std::f64::consts::LOG2_E + ONES;
-        let n = rounded - ONES;
+        let rounded = x * std::f64::consts::LOG2_E + ROUNDING;
+        let n = rounded - ROUNDING;
         let r = x - n * LN_2[0] - n * LN_2[1];
-        let mut series = INVERSES[13];
+        let mut series = COEFFICIENTS[13];
         let mut at = 13;
         while at > 0 {
             at -= 1;
-            series = series * r + INVERSES[at];
+            series = series * r + COEFFICIENTS[at];
         }
-        let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
-        *number = if x < -708.0 { 0.0 } else { series * power };
+        let power_of_two = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+        *number = if x < -708.0 { 0.0 } else { series * power_of_two };
     }
 }
 
+/// 1 / 0!, 1 / 1!, 1 / 2! and so on.
 const fn inverse_factorials<const N: usize>() -> [f64; N] {
     let mut inverses = [1.0; N];
     let (mut at, mut factorial) = (1, 1.0);
@@ -47,9 +55,9 @@ const fn inverse_factorials<const N: usize>() -> [f64; N] {
 
 /// a · bᵀ for row-major a (n rows) and b (m rows), both `width` wide; row-major, n by m.
 ///
-/// One thread: whoever calls runs in parallel already. How a product is rounded depends on how many
-/// rows are multiplied at once. Here they always are as many, the last ones filled up with zeros, so
-/// that a row of the product depends on its own row and on b alone.
+/// It uses one thread, because its callers already run in parallel. How the multiplication rounds
+/// depends on how many rows it is given. It is therefore always given [`ROWS_AT_ONCE`], the last of
+/// them padded with zeros, so that a row of the product depends on its own row of a and on b alone.
 ///
 /// # Panics
 /// If a slice is not as long as its sizes say.
@@ -60,45 +68,46 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
     if product.is_empty() || width == 0 {
         return product;
     }
-    for (a, product) in a.chunks(AT_ONCE * width).zip(product.chunks_mut(AT_ONCE * m)) {
-        if a.len() == AT_ONCE * width {
+    for (a, product) in a.chunks(ROWS_AT_ONCE * width).zip(product.chunks_mut(ROWS_AT_ONCE * m)) {
+        if a.len() == ROWS_AT_ONCE * width {
             multiply(a, b, product, m, width);
         } else {
-            let mut filled_up = a.to_vec();
-            filled_up.resize(AT_ONCE * width, 0.0);
-            let mut rows = vec![0.0; AT_ONCE * m];
-            multiply(&filled_up, b, &mut rows, m, width);
+            let mut padded = a.to_vec();
+            padded.resize(ROWS_AT_ONCE * width, 0.0);
+            let mut rows = vec![0.0; ROWS_AT_ONCE * m];
+            multiply(&padded, b, &mut rows, m, width);
             product.copy_from_slice(&rows[..product.len()]);
         }
     }
     product
 }
 
-/// Rows multiplied at once.
-const AT_ONCE: usize = 64;
+/// Rows of a that are multiplied at once.
+const ROWS_AT_ONCE: usize = 64;
 
+/// a · bᵀ for an a of [`ROWS_AT_ONCE`] rows.
 fn multiply(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
-    assert_eq!(a.len(), AT_ONCE * width, "a has as many rows as always");
+    assert_eq!(a.len(), ROWS_AT_ONCE * width, "a has ROWS_AT_ONCE rows");
     assert_eq!(b.len(), m * width, "b has m rows");
-    assert_eq!(product.len(), AT_ONCE * m, "so has the product");
-    let (stride_of_rows, stride_of_b) = (m as isize, width as isize);
+    assert_eq!(product.len(), ROWS_AT_ONCE * m, "so has the product");
+    let (row_stride, b_stride) = (m as isize, width as isize);
     // SAFETY: the three pointers are to slices whose lengths were checked above against the sizes
     // and strides given: entry (i, j) of the product is at i·m + j, of a at i·width + j, and of bᵀ
     // at j·width + i. The product is not read (`read_dst` is false) and overlaps neither.
     unsafe {
         gemm::gemm(
-            AT_ONCE,
+            ROWS_AT_ONCE,
             m,
             width,
             product.as_mut_ptr(),
             1,
-            stride_of_rows,
+            row_stride,
             false,
             a.as_ptr(),
             1,
             width as isize,
             b.as_ptr(),
-            stride_of_b,
+            b_stride,
             1,
             0.0,
             1.0,

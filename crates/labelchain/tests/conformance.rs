@@ -142,7 +142,7 @@ fn answers<A>(
     let model = base.fit(&train, &fitting, order, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries, model.needs());
+    let nearest = near.rankings(&queries, model.needs());
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let features = queries.features();
     ask(&model, &Block { features, rows: &rows, near: None, nearest: nearest.as_ref() })

@@ -48,7 +48,7 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(data, model.needs());
+    let nearest = near.rankings(data, model.needs());
     let features = data.features();
     let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
     let scores = model.score(&block);

@@ -106,7 +106,7 @@ where
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.nearest(&queries, model.needs());
+    let nearest = near.rankings(&queries, model.needs());
     let views = model.views().to_vec();
     let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };
     let mut relevant = 0;

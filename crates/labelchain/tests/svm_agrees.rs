@@ -1,4 +1,4 @@
-//! Support vector machines say what LIBSVM's say, alone and in chains. `testdata/svm/make.py` wrote
+//! Support vector machines decide as LIBSVM's do, alone and in chains. `testdata/svm/make.py` wrote
 //! the numbers, by scikit-learn.
 //!
 //! The small set with nominal inputs and missing cells is always compared, the paper's sets wherever
@@ -32,8 +32,8 @@ fn lines(file: &str, set: &str) -> Vec<[String; 5]> {
 
 /// The first two thirds of the rows, and the others; standardized, unless made here.
 fn cut(set: &str) -> Option<(Dataset, Dataset)> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(default, PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("LABELCHAIN_DATA").map_or(beside, PathBuf::from);
     let is_made = set == "made";
     let path = if is_made { golden("made.arff") } else { directory.join(format!("{set}.arff.gz")) };
     if !path.exists() {
@@ -63,19 +63,19 @@ fn svm(kernel: &str, cost: &str, gamma: &str) -> Svm {
 /// Every line about a set.
 fn compare_decisions(set: &str) {
     let Some((fitted, rest)) = cut(set) else { return };
-    let space = TrainingRows::new(&fitted, 1 << 30).unwrap();
-    let distances = space.distances(rest.features(), &(0..rest.n_rows()).collect::<Vec<_>>());
+    let train = TrainingRows::new(&fitted, 1 << 30).unwrap();
+    let distances = train.distances(rest.features(), &(0..rest.n_rows()).collect::<Vec<_>>());
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
     let lines = lines("decisions.csv", set);
     assert_eq!(lines.len(), 66 + 2);
-    for [_, kernel, cost, gamma, golden] in lines {
-        let machine = svm(&kernel, &cost, &gamma).fit(&space, &rows, LabelId(0), &[]).unwrap();
-        assert!(machine.converged());
-        for (at, golden) in golden.split(' ').enumerate() {
+    for [_, kernel, cost, gamma, said] in lines {
+        let classifier = svm(&kernel, &cost, &gamma).fit(&train, &rows, LabelId(0), &[]).unwrap();
+        assert!(classifier.converged());
+        for (at, said) in said.split(' ').enumerate() {
             let row = at * rest.n_rows() / 8;
-            let ours = machine.decide(|other| distances[row * rows.len() + other]);
-            let difference = (ours - golden.parse::<f64>().unwrap()).abs();
-            assert!(difference < TOLERANCE, "{set}, C {cost}, gamma {gamma}: {ours}, not {golden}");
+            let ours = classifier.decision_value(|other| distances[row * rows.len() + other]);
+            let difference = (ours - said.parse::<f64>().unwrap()).abs();
+            assert!(difference < TOLERANCE, "{set}, C {cost}, gamma {gamma}: {ours}, not {said}");
         }
     }
 }
@@ -92,21 +92,21 @@ fn decisions_on_the_papers_sets() {
     }
 }
 
-/// The textbook chain, and machines that share distances.
+/// The textbook chain, and the chain of classifiers that share distances.
 fn compare_chains(set: &str) {
     let Some((fitted, rest)) = cut(set) else { return };
     let rows: Vec<usize> = (0..fitted.n_rows()).collect();
-    let space = TrainingRows::new(&fitted, 1 << 30).unwrap();
+    let train = TrainingRows::new(&fitted, 1 << 30).unwrap();
     let all = LabelView { rows: rows.clone().into(), features: (0..fitted.n_features()).collect() };
     let lines = lines("chains.csv", set);
     assert_eq!(lines.len(), 4);
-    for [_, order, cost, gamma, golden] in lines {
+    for [_, order, cost, gamma, said] in lines {
         let svm = svm("rbf", &cost, &gamma);
         let order: Vec<LabelId> = order.split(' ').map(|l| LabelId(l.parse().unwrap())).collect();
         let order = Order::new(order, fitted.n_labels()).unwrap();
         let mut theirs = LabelMatrix::empty(rest.n_rows(), fitted.n_labels());
-        for (row, golden) in golden.split(' ').enumerate() {
-            for (label, bit) in golden.bytes().enumerate() {
+        for (row, said) in said.split(' ').enumerate() {
+            for (label, bit) in said.bytes().enumerate() {
                 theirs.set(row, LabelId(label), bit == b'1');
             }
         }
@@ -121,7 +121,7 @@ fn compare_chains(set: &str) {
         assert_eq!(chain.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
 
         let (svms, of_order) = (vec![svm; views.len()], order.iter().collect::<Vec<_>>());
-        let model = SvmChain::fit(&svms, &space, views, &of_order).unwrap();
+        let model = SvmChain::fit(&svms, &train, views, &of_order).unwrap();
         let shared = Chain { model, policy: order.clone() };
         assert_eq!(shared.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
     }

@@ -1,8 +1,9 @@
 //! Squared distances from rows to be labelled to every training row.
 //!
-//! One block of distances serves all members, whose rows are all among the training rows. Nominal
-//! inputs add 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2, the
-//! expected squared difference of two independent standardized values (methods 2).
+//! The members of an ensemble are fitted on some of the training rows each, so one block of
+//! distances to all training rows serves every member. A numeric input adds its squared difference,
+//! a nominal one 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2,
+//! the expected squared difference of two independent standardized values (methods 2).
 
 mod column_blocks;
 mod memberships;
@@ -28,22 +29,26 @@ use column_blocks::Comparison;
 pub struct Neighbourhood<'d> {
     attributes: &'d [Attribute],
     features: &'d Matrix,
-    /// Numbers as they are, categories as indicators over √2, so that two different ones are 1
-    /// apart; none where a cell is missing, and then no product will do.
-    wide: Option<Wide<'d>>,
-    /// The stored (value, row) of every column of sparse rows, once somebody asks for lanes.
+    /// The rows for distances by matrix product; none where a cell is missing, because the product
+    /// cannot treat it apart.
+    encoded: Option<Encoded<'d>>,
+    /// The stored (value, row) of every column of sparse rows, once column blocks are asked for.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
-    /// All dense rows and columns, once somebody asks for a ranking.
-    lanes: OnceLock<ColumnBlocks>,
+    /// All rows and columns of dense features, once a ranking is asked for.
+    all_blocks: OnceLock<ColumnBlocks>,
     max_memory: u64,
 }
 
 /// Rows measured at a time where memory does not matter.
 pub(crate) const BLOCK: usize = 256;
 
-struct Wide<'d> {
+/// Rows as vectors whose squared Euclidean distance is the distance of the rows: numeric inputs as
+/// they are, nominal ones as one-hot indicators divided by √2, so that two different values are
+/// 1/2 + 1/2 = 1 apart.
+struct Encoded<'d> {
     features: Cow<'d, Matrix>,
-    lengths: Vec<f64>,
+    /// |x|² of every row.
+    squared_norms: Vec<f64>,
     /// The stored (value, row) of every column, once sparse rows are measured against these.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
 }
@@ -61,9 +66,10 @@ impl Neighbourhood<'_> {
 
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
-        let wide = Wide::new(attributes, features)?;
-        let (columns, lanes) = (OnceLock::new(), OnceLock::new());
-        Ok(Neighbourhood { attributes, features, wide, columns, lanes, max_memory: u64::MAX })
+        let encoded = Encoded::new(attributes, features)?;
+        let (columns, all_blocks) = (OnceLock::new(), OnceLock::new());
+        let max_memory = u64::MAX;
+        Ok(Neighbourhood { attributes, features, encoded, columns, all_blocks, max_memory })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -88,22 +94,25 @@ impl Neighbourhood<'_> {
     /// The squared distance of every row of `queries`, which are standardized alike, to every
     /// training row; row by row.
     pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
-        match (&self.wide, Wide::new(queries.attributes(), queries.features())?) {
+        match (&self.encoded, Encoded::new(queries.attributes(), queries.features())?) {
             (Some(train), Some(queries)) => Ok(queries.distances(train)),
             _ => {
-                let distances = |query| self.by_terms(queries.features(), query);
+                let distances = |query| self.distances_by_term(queries.features(), query);
                 Ok((0..queries.n_rows()).flat_map(distances).collect())
             }
         }
     }
 
-    /// What is wanted of the training rows by whoever labels the rows of `queries`.
+    /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
+    /// for it.
     ///
-    /// Ties are broken by row, so a distance here may not depend on rounding more than it must:
-    /// products, whose rounding changes with the place in a block, will not do.
-    pub fn nearest(&self, queries: &Dataset, wanted: Needs) -> Option<Rankings<'_>> {
-        let ranking = |query| Arc::new(Ranking::new(&self.by_terms(queries.features(), query)));
-        let rankings = match wanted {
+    /// Ties are broken by row number, so rounding must not make equal distances differ. The
+    /// distances are therefore sums in column order and not matrix products, whose rounding depends
+    /// on how the terms are grouped.
+    pub fn rankings(&self, queries: &Dataset, needs: Needs) -> Option<Rankings<'_>> {
+        let distances = |query| self.distances_by_term(queries.features(), query);
+        let ranking = |query| Arc::new(Ranking::new(&distances(query)));
+        let rankings = match needs {
             Needs::Nothing => return None,
             Needs::Inputs => Vec::new(),
             Needs::Ranking => (0..queries.n_rows()).into_par_iter().map(ranking).collect(),
@@ -111,11 +120,11 @@ impl Neighbourhood<'_> {
         Some(Rankings { train: self, rankings })
     }
 
-    /// Lays out some rows and columns for distances term by term.
-    pub fn lanes(&self, rows: &[usize], columns: &[usize], metric: Metric) -> ColumnBlocks {
-        let stored = match (self.features, &self.wide) {
+    /// Lays out some rows and columns for distances that are summed term by term.
+    pub fn column_blocks(&self, rows: &[usize], columns: &[usize], metric: Metric) -> ColumnBlocks {
+        let stored = match (self.features, &self.encoded) {
             (Matrix::Dense(_), _) => &[][..],
-            (Matrix::Sparse(_), Some(Wide { features: Cow::Borrowed(_), columns, .. })) => {
+            (Matrix::Sparse(_), Some(Encoded { features: Cow::Borrowed(_), columns, .. })) => {
                 columns.get_or_init(|| stored_cells(self.features))
             }
             (Matrix::Sparse(_), _) => self.columns.get_or_init(|| stored_cells(self.features)),
@@ -125,25 +134,26 @@ impl Neighbourhood<'_> {
 
     /// The squared distances of one row to every training row, each summed term by term in column
     /// order, so that it depends on nothing but its two rows.
-    fn by_terms(&self, queries: &Matrix, query: usize) -> Vec<f64> {
+    fn distances_by_term(&self, queries: &Matrix, query: usize) -> Vec<f64> {
         if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.features, queries) {
-            let lanes = self.lanes.get_or_init(|| {
+            let blocks = self.all_blocks.get_or_init(|| {
                 let all: Vec<usize> = (0..self.n_rows()).collect();
                 let columns: Vec<usize> = (0..self.attributes.len()).collect();
-                self.lanes(&all, &columns, Metric::Euclidean)
+                self.column_blocks(&all, &columns, Metric::Euclidean)
             });
-            return lanes.distances(&lanes.cells(queries, query)).collect();
+            return blocks.distances(&blocks.cells(queries, query)).collect();
         }
-        let kinds: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
+        let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
         let stored: Vec<(usize, f64)> = queries.entries(query).collect();
-        let distance = |row| merged(&kinds, &stored, self.features.entries(row));
+        let distance = |row| sparse_distance(&comparisons, &stored, self.features.entries(row));
         (0..self.n_rows()).map(distance).collect()
     }
 }
 
-/// Sums the terms of the columns that either row stores; the others are 0 in both and add nothing.
-fn merged(
-    kinds: &[Comparison],
+/// The squared distance of two sparse rows, by merging their stored cells in column order. A column
+/// that neither row stores is 0 in both and adds nothing.
+fn sparse_distance(
+    comparisons: &[Comparison],
     mut xs: &[(usize, f64)],
     vs: impl Iterator<Item = (usize, f64)>,
 ) -> f64 {
@@ -152,7 +162,7 @@ fn merged(
         while let Some((&(before, x), rest)) = xs.split_first()
             && before < column
         {
-            sum += kinds[before].term(x, 0.0);
+            sum += comparisons[before].term(x, 0.0);
             xs = rest;
         }
         let x = match xs.split_first() {
@@ -162,27 +172,27 @@ fn merged(
             }
             _ => 0.0,
         };
-        sum += kinds[column].term(x, v);
+        sum += comparisons[column].term(x, v);
     }
-    xs.iter().fold(sum, |sum, &(column, x)| sum + kinds[column].term(x, 0.0))
+    xs.iter().fold(sum, |sum, &(column, x)| sum + comparisons[column].term(x, 0.0))
 }
 
-impl Wide<'_> {
-    /// None where a cell is missing.
-    fn new<'d>(attributes: &[Attribute], features: &'d Matrix) -> Result<Option<Wide<'d>>> {
+impl Encoded<'_> {
+    /// Encodes the rows; none where a cell is missing.
+    fn new<'d>(attributes: &[Attribute], features: &'d Matrix) -> Result<Option<Encoded<'d>>> {
         let cells = |row| features.entries(row).map(|(_, value)| value);
-        let lengths = |features: &Matrix| -> Vec<f64> {
-            let length = |row| features.entries(row).map(|(_, x)| x * x).sum();
-            (0..features.n_rows()).map(length).collect()
+        let squared_norms = |features: &Matrix| -> Vec<f64> {
+            let squared_norm = |row| features.entries(row).map(|(_, x)| x * x).sum();
+            (0..features.n_rows()).map(squared_norm).collect()
         };
         if (0..features.n_rows()).any(|row| cells(row).any(f64::is_nan)) {
             return Ok(None);
         }
         let n_values = |attribute: &Attribute| attribute.values().map_or(1, <[String]>::len);
-        // Two values are 0 and 1 as they are stored.
+        // Two values are stored as 0 and 1, which already are 1 apart.
         if attributes.iter().all(|attribute| n_values(attribute) <= 2) {
-            return Ok(Some(Wide {
-                lengths: lengths(features),
+            return Ok(Some(Encoded {
+                squared_norms: squared_norms(features),
                 features: Cow::Borrowed(features),
                 columns: OnceLock::new(),
             }));
@@ -197,13 +207,18 @@ impl Wide<'_> {
         let labels = LabelMatrix::empty(features.n_rows(), 0);
         let data = Dataset::new("rows", attributes.to_vec(), features.clone(), vec![], labels)?;
         let features = one_hot(&data)?.features().scaled(&scale);
-        let lengths = lengths(&features);
-        Ok(Some(Wide { lengths, features: Cow::Owned(features), columns: OnceLock::new() }))
+        let squared_norms = squared_norms(&features);
+        Ok(Some(Encoded {
+            squared_norms,
+            features: Cow::Owned(features),
+            columns: OnceLock::new(),
+        }))
     }
 
-    /// |x|² + |v|² - 2 x·v, negatives cut to 0.
-    fn distances(&self, train: &Wide) -> Vec<f64> {
-        let (n, m) = (self.lengths.len(), train.lengths.len());
+    /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
+    /// rounding are set to 0.
+    fn distances(&self, train: &Encoded) -> Vec<f64> {
+        let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
         let mut distances = match (&*self.features, &*train.features) {
             (Matrix::Dense(a), Matrix::Dense(b)) => {
                 times_transposed(a.cells(), b.cells(), n, m, self.features.n_columns())
@@ -211,18 +226,19 @@ impl Wide<'_> {
             _ => self.sparse_products(train),
         };
         if m > 0 {
-            for (row, &length) in distances.chunks_mut(m).zip(&self.lengths) {
-                for (distance, &other) in row.iter_mut().zip(&train.lengths) {
-                    *distance = (length + other - 2.0 * *distance).max(0.0);
+            for (row, &norm) in distances.chunks_mut(m).zip(&self.squared_norms) {
+                for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
+                    *distance = (norm + other - 2.0 * *distance).max(0.0);
                 }
             }
         }
         distances
     }
 
-    /// x·v by the columns that x stores: training rows that do not store them cost nothing.
-    fn sparse_products(&self, train: &Wide) -> Vec<f64> {
-        let (n, m) = (self.lengths.len(), train.lengths.len());
+    /// x·v, summed over the columns that x stores: a training row that stores none of them costs
+    /// nothing.
+    fn sparse_products(&self, train: &Encoded) -> Vec<f64> {
+        let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
         let columns = train.columns.get_or_init(|| stored_cells(&train.features));
         let mut products = vec![0.0; n * m];
         for (query, products) in products.chunks_mut(m.max(1)).enumerate() {
@@ -263,7 +279,7 @@ mod tests {
             for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
             }
-            assert_eq!(train.by_terms(read(rows).features(), 2), [5.0, 1.0, 0.0]);
+            assert_eq!(train.distances_by_term(read(rows).features(), 2), [5.0, 1.0, 0.0]);
         }
     }
 
@@ -292,15 +308,15 @@ mod tests {
         })
     }
 
-    fn ranked(nearest: &Rankings) -> Vec<Vec<Ranked>> {
-        nearest.rankings.iter().map(|ranking| ranking.iter().copied().collect()).collect()
+    fn ranked(rankings: &Rankings) -> Vec<Vec<Ranked>> {
+        rankings.rankings.iter().map(|ranking| ranking.iter().copied().collect()).collect()
     }
 
     proptest! {
         #[test]
         fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
             let [dense, sparse] = thin(n_rows, seed).map(|data| {
-                ranked(&Neighbourhood::of(&data).unwrap().nearest(&data, Needs::Ranking).unwrap())
+                ranked(&Neighbourhood::of(&data).unwrap().rankings(&data, Needs::Ranking).unwrap())
             });
             prop_assert_eq!(dense, sparse);
         }
@@ -309,8 +325,9 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let alone = |row| ranked(&train.nearest(&data.select(&[row]), Needs::Ranking).unwrap());
-                let together = ranked(&train.nearest(&data, Needs::Ranking).unwrap());
+                let rankings = |data| ranked(&train.rankings(data, Needs::Ranking).unwrap());
+                let together = rankings(&data);
+                let alone = |row| rankings(&data.select(&[row]));
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }

@@ -1,10 +1,10 @@
-//! Which training rows are the nearest?
+//! Training rows ranked by their distance to a row.
 
 use std::sync::{Arc, OnceLock};
 
 use super::Neighbourhood;
 
-/// A training row, and how far it is.
+/// A training row and its distance to the row that is to be labelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
     /// Squared distance.
@@ -21,21 +21,24 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// The nearer first; of equals the lower row.
+/// The nearer row comes first; of rows equally far, the one with the lower number.
 impl Ord for Ranked {
     fn cmp(&self, other: &Ranked) -> std::cmp::Ordering {
         self.distance.total_cmp(&other.distance).then(self.row.cmp(&other.row))
     }
 }
 
-/// Training rows from the nearest to the farthest; the far ones are sorted when somebody gets there.
+/// Training rows from the nearest to the farthest.
+///
+/// Most searches for neighbours end among the nearest rows, so only these are sorted at once. The
+/// far rows are sorted when an iteration first gets to them, and once for all iterations.
 pub struct Ranking {
     near: Vec<Ranked>,
     far: Vec<Ranked>,
     far_sorted: OnceLock<Vec<Ranked>>,
 }
 
-/// Rows that are sorted at once.
+/// How many of the nearest rows are sorted at once.
 const NEAR: usize = 128;
 
 impl Ranking {
@@ -63,28 +66,29 @@ impl Ranking {
     }
 }
 
-/// What is wanted of the training rows near by.
+/// What a model needs to know about the training rows to score a block. Each need includes those
+/// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
     /// Nothing.
     #[default]
     Nothing,
-    /// Their inputs.
+    /// The inputs of the training rows.
     Inputs,
-    /// Also, from the nearest to the farthest.
+    /// Also a ranking of the training rows for each row of the block.
     Ranking,
 }
 
-/// The training rows, and for each row of a block a ranking of them.
+/// The training rows, and for each row of a block their ranking.
 pub struct Rankings<'a> {
-    /// Where the training rows are.
+    /// The training rows.
     pub train: &'a Neighbourhood<'a>,
-    /// By row of the block; none where only the inputs are wanted.
+    /// One ranking for each row of the block; empty where only the inputs are needed.
     pub rankings: Vec<Arc<Ranking>>,
 }
 
 impl Rankings<'_> {
-    /// Some rows of the block.
+    /// The rankings of some rows of the block.
     pub fn select(&self, rows: &[usize]) -> Rankings<'_> {
         let rankings = rows.iter().filter_map(|&row| self.rankings.get(row).cloned()).collect();
         Rankings { train: self.train, rankings }

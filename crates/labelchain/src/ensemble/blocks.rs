@@ -37,7 +37,7 @@ impl<'a> RowBlock<'a> {
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
         let memberships = distances.zip(decay).map(of);
-        let rankings = train.nearest(&here, needs);
+        let rankings = train.rankings(&here, needs);
         Ok(RowBlock { data, rows, memberships, rankings })
     }
 

@@ -1,9 +1,10 @@
-//! J48, WEKA's C4.5: a tree that asks one input at a time and says how common a label is among the
-//! training rows that gave the same answers.
+//! J48, WEKA's C4.5: a decision tree that tests one input at a time. It predicts how common a label
+//! is among the training rows that end in the same leaf.
 //!
-//! `split` finds the question that tells most, `grow` asks it and goes on with the rows of each
-//! answer, `prune` takes back what only fits the training rows. Every rule is WEKA's (methods 8.3),
-//! down to the tolerances; `tests/trees_agree.rs` holds the trees to WEKA's.
+//! `split` finds the best split of a node, `grow` builds the tree with it, `partition` keeps which
+//! rows are in which node, and `prune` removes subtrees that only fit the training rows. Every rule
+//! is WEKA's (methods 8.3), down to the tolerances; `tests/trees_agree.rs` compares the trees with
+//! WEKA's.
 
 mod base;
 mod grow;
@@ -21,7 +22,7 @@ use crate::chain::{BinaryLearner, BinaryModel, Score};
 use crate::data::{Attribute, Dataset, LabelId};
 use crate::error::{Error, Result};
 use crate::prepare::{SMALL, stored_cells};
-use partition::Reaches;
+use partition::Partition;
 
 /// A C4.5 tree for one label (methods 8.3).
 ///
@@ -29,7 +30,7 @@ use partition::Reaches;
 /// |---|---|---|---|
 /// | `confidence` | 0.25 | above 0, at most 0.5 | CF: the smaller, the more is pruned |
 /// | `min_leaf` | 2 | at least 1 | M: rows that at least two branches of a split must have |
-/// | `pruned` | true | | whether branches that only fit the training rows are taken back |
+/// | `pruned` | true | | whether subtrees that only fit the training rows are removed |
 /// | `binary_splits` | false | | whether nominal inputs are split into one value and the others |
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct J48 {
@@ -37,8 +38,8 @@ pub struct J48 {
     pub confidence: f64,
     /// M: rows, by weight, that at least two branches of a split must have.
     pub min_leaf: usize,
-    /// Whether branches that only fit the training rows are taken back. A subtree that decides
-    /// them no better than a leaf is taken back in any case.
+    /// Whether subtrees that only fit the training rows are removed. A subtree that classifies them
+    /// no better than a leaf is removed in any case.
     pub pruned: bool,
     /// Whether nominal inputs are split into one value and the others, not into all values.
     pub binary_splits: bool,
@@ -61,45 +62,45 @@ pub struct J48Model {
 /// One node of a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Weights of the training rows that come here: those to which the label is irrelevant, and
-    /// those to which it is relevant.
+    /// Weights of the training rows of this node: those to which the label is irrelevant, and those
+    /// to which it is relevant.
     pub counts: [f64; 2],
-    /// How it goes on from here, unless it is a leaf.
+    /// How its rows are split, unless it is a leaf.
     pub split: Option<Split>,
 }
 
-/// A question, and where its answers lead.
+/// A test of one input, and the node of each branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Split {
-    /// The input asked for.
+    /// The input that is tested.
     pub column: usize,
-    /// What is asked.
+    /// The test.
     pub test: Test,
-    /// The node of each answer.
+    /// The node of each branch.
     pub children: Vec<usize>,
 }
 
-/// What is asked about a cell.
+/// How a cell selects a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Test {
-    /// Is it at most so much? No is the second answer.
+    /// The first branch takes cells up to the threshold, the second greater ones.
     AtMost(f64),
-    /// Which of so many named values is it?
+    /// Each of so many nominal values has a branch.
     Which(usize),
-    /// Is it this named value? No is the second answer.
+    /// The first branch takes this nominal value, the second all others.
     Is(usize),
 }
 
 impl Test {
-    fn n_answers(self) -> usize {
+    fn n_branches(self) -> usize {
         match self {
             Test::Which(n_values) => n_values,
             Test::AtMost(_) | Test::Is(_) => 2,
         }
     }
 
-    /// Which answer a cell gives; none if it is missing, or a value that was not declared.
-    fn answer(self, cell: f64) -> Option<usize> {
+    /// The branch of a cell; none if it is missing, or a value that was not declared.
+    fn branch(self, cell: f64) -> Option<usize> {
         match self {
             _ if cell.is_nan() => None,
             Test::AtMost(threshold) => Some(usize::from(cell > threshold)),
@@ -109,18 +110,19 @@ impl Test {
     }
 }
 
-/// The place of a nominal cell's value, if there is one.
+/// The index of a nominal cell's value, if it is one of the declared values.
 fn value_of(cell: f64, n_values: usize) -> Option<usize> {
     let value = cell as usize;
     (value < n_values && value as f64 == cell).then_some(value)
 }
 
-/// Weights and gains closer than [`SMALL`] are equal to WEKA. Cells are compared exactly.
+/// Whether a ≤ b, where WEKA takes weights and gains that are closer than [`SMALL`] to be equal.
+/// Cells are compared exactly.
 fn is_at_most(a: f64, b: f64) -> bool {
     a - b < SMALL || a <= b
 }
 
-/// See [`is_at_most`].
+/// Whether a > b; see [`is_at_most`].
 fn is_above(a: f64, b: f64) -> bool {
     a - b > SMALL
 }
@@ -135,17 +137,17 @@ impl Node {
         self.counts[0] + self.counts[1]
     }
 
-    /// Whether no row comes here; the node above then answers.
+    /// Whether it has no training rows; the node above then predicts.
     pub fn is_empty(&self) -> bool {
         self.total() < SMALL
     }
 
-    /// Whether most rows carry the label.
+    /// Whether the label is relevant to most rows.
     pub fn is_relevant(&self) -> bool {
         is_above(self.counts[1], self.counts[0])
     }
 
-    /// The weight of the rows that are not as most.
+    /// The weight of the rows that are not of the majority class.
     pub fn errors(&self) -> f64 {
         self.total() - self.counts[usize::from(self.is_relevant())]
     }
@@ -184,8 +186,8 @@ impl BinaryLearner for J48 {
 }
 
 impl BinaryModel for J48Model {
-    /// Log-odds of the class shares where the row ends: infinite where all rows agree, 0 where no
-    /// class is ahead by more than 1e-6.
+    /// Log-odds of the class shares in the leaf of the row: infinite where all training rows agree,
+    /// 0 where no class is ahead by more than 1e-6.
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
         let [no, yes] = self.shares(cell);
         Score::LogOdds(if (yes - no).abs() <= SMALL { 0.0 } else { yes.ln() - no.ln() })
@@ -211,31 +213,31 @@ impl J48Model {
         self.nodes.iter().filter(|node| node.split.is_none()).count()
     }
 
-    /// The shares of both classes where a row ends. Where a cell is missing that is asked for, it
-    /// goes every way, with as much weight as the training rows that went there.
+    /// The shares of both classes in the leaf of a row. Where a tested cell is missing, the row
+    /// goes to all branches, weighted by the shares of the training rows that went there.
     fn shares(&self, cell: &dyn Fn(usize) -> f64) -> [f64; 2] {
         let mut shares = [0.0; 2];
-        let mut ends_in = |node: &Node, weight: f64| {
+        let mut add_leaf = |node: &Node, weight: f64| {
             if !node.is_empty() {
                 let share = |class: usize| weight * node.counts[class] / node.total();
                 shares = [shares[0] + share(0), shares[1] + share(1)];
             }
         };
-        let mut open = vec![(&self.nodes[0], 1.0)];
-        while let Some((node, weight)) = open.pop() {
+        let mut stack = vec![(&self.nodes[0], 1.0)];
+        while let Some((node, weight)) = stack.pop() {
             let Some(split) = &node.split else {
-                ends_in(node, weight);
+                add_leaf(node, weight);
                 continue;
             };
             let child = |&at: &usize| &self.nodes[at];
-            match split.test.answer(cell(split.column)) {
-                Some(answer) => match child(&split.children[answer]) {
-                    none if none.is_empty() => ends_in(node, weight),
-                    child => open.push((child, weight)),
+            match split.test.branch(cell(split.column)) {
+                Some(branch) => match child(&split.children[branch]) {
+                    empty if empty.is_empty() => add_leaf(node, weight),
+                    child => stack.push((child, weight)),
                 },
                 None => {
-                    let some = split.children.iter().map(child).filter(|child| !child.is_empty());
-                    open.extend(some.map(|child| (child, weight * child.total() / node.total())));
+                    let children = split.children.iter().map(child).filter(|it| !it.is_empty());
+                    stack.extend(children.map(|it| (it, weight * it.total() / node.total())));
                 }
             }
         }
@@ -252,7 +254,7 @@ impl J48Model {
             let Some(Split { column, test, children }) = &node.split else { continue };
             let is_ordered = !matches!(test, Test::AtMost(threshold) if threshold.is_nan());
             let exist = children.iter().all(|&child| child > at && child < self.nodes.len());
-            if *column >= n_features || !is_ordered || !exist || children.len() != test.n_answers()
+            if *column >= n_features || !is_ordered || !exist || children.len() != test.n_branches()
             {
                 return false;
             }
@@ -263,7 +265,8 @@ impl J48Model {
             && n_parents[1..].iter().all(|&parents| parents == 1)
     }
 
-    /// The same tree for inputs on another scale: `threshold` is told the input and the value there.
+    /// The same tree for inputs on another scale: `threshold` maps an input and a threshold of it
+    /// to the threshold on that scale.
     pub fn on_scale(&self, threshold: impl Fn(usize, f64) -> f64) -> J48Model {
         let mut tree = self.clone();
         for split in tree.nodes.iter_mut().filter_map(|node| node.split.as_mut()) {
@@ -276,8 +279,8 @@ impl J48Model {
 
     /// The tree as WEKA prints it, with the names of the inputs it was fitted to.
     ///
-    /// Each answer has a line. After it, if the tree ends there, what is said, the weight of the
-    /// training rows, and the weight of those among them that are otherwise.
+    /// Each branch has a line. If it leads to a leaf, the line ends with the predicted class, the
+    /// weight of the training rows and, if there are any, the weight of those of the other class.
     pub fn named<'a>(&'a self, attributes: &'a [Attribute]) -> impl fmt::Display + 'a {
         Named { nodes: &self.nodes, attributes }
     }
@@ -289,7 +292,8 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
-    fn answer(&self, f: &mut fmt::Formatter, split: &Split, answer: usize) -> fmt::Result {
+    /// Writes the condition of a branch.
+    fn write_branch(&self, f: &mut fmt::Formatter, split: &Split, branch: usize) -> fmt::Result {
         let attribute = self.attributes.get(split.column);
         match attribute {
             Some(attribute) => write!(f, "{}", attribute.name)?,
@@ -297,7 +301,7 @@ impl Named<'_> {
         }
         let name = |value: usize| attribute.and_then(|it| it.values()?.get(value).cloned());
         let name = |value: usize| name(value).unwrap_or_else(|| format!("value {value}"));
-        match (split.test, answer) {
+        match (split.test, branch) {
             (Test::AtMost(threshold), 0) => write!(f, " <= {threshold}"),
             (Test::AtMost(threshold), _) => write!(f, " > {threshold}"),
             (Test::Which(_), value) => write!(f, " = {}", name(value)),
@@ -306,12 +310,12 @@ impl Named<'_> {
         }
     }
 
-    /// What a leaf says; an empty one says what its parent would.
-    fn verdict(f: &mut fmt::Formatter, leaf: &Node, parent: &Node) -> fmt::Result {
-        let speaker = if leaf.is_empty() { parent } else { leaf };
+    /// Writes what a leaf predicts; an empty one predicts what its parent would.
+    fn write_leaf(f: &mut fmt::Formatter, leaf: &Node, parent: &Node) -> fmt::Result {
+        let predicting = if leaf.is_empty() { parent } else { leaf };
         let round = |weight: f64| (weight * 100.0).round() / 100.0;
-        let word = if speaker.is_relevant() { "relevant" } else { "irrelevant" };
-        write!(f, ": {word} ({:?}", round(leaf.total()))?;
+        let class = if predicting.is_relevant() { "relevant" } else { "irrelevant" };
+        write!(f, ": {class} ({:?}", round(leaf.total()))?;
         if leaf.errors() > SMALL {
             write!(f, "/{:?}", round(leaf.errors()))?;
         }
@@ -323,25 +327,25 @@ impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Some(root) = self.nodes.first() else { return Ok(()) };
         if root.split.is_none() {
-            Named::verdict(f, root, root)?;
+            Named::write_leaf(f, root, root)?;
         }
-        // A stack of its own: trees can be deeper than the program's.
-        let mut open = vec![(root, 0)];
-        while let Some((node, answer)) = open.pop() {
+        // The stack is a vector, because a tree can be deeper than the call stack.
+        let mut stack = vec![(root, 0)];
+        while let Some((node, branch)) = stack.pop() {
             let Some((split, &child)) =
-                node.split.as_ref().and_then(|split| Some((split, split.children.get(answer)?)))
+                node.split.as_ref().and_then(|split| Some((split, split.children.get(branch)?)))
             else {
                 continue;
             };
-            write!(f, "{}", "|   ".repeat(open.len()))?;
-            self.answer(f, split, answer)?;
-            open.push((node, answer + 1));
+            write!(f, "{}", "|   ".repeat(stack.len()))?;
+            self.write_branch(f, split, branch)?;
+            stack.push((node, branch + 1));
             let child = &self.nodes[child];
             match child.split {
-                None => Named::verdict(f, child, node)?,
+                None => Named::write_leaf(f, child, node)?,
                 Some(_) => {
                     writeln!(f)?;
-                    open.push((child, 0));
+                    stack.push((child, 0));
                 }
             }
         }
@@ -382,7 +386,7 @@ mod tests {
         model.supports(&block)
     }
 
-    /// The values 0 to 9, of which 6 and more carry the label.
+    /// The values 0 to 9; the label is relevant from 6 on.
     fn steps() -> Dataset {
         let row = |at: u8| (vec![f64::from(at)], at >= 6);
         data(numeric(&["x"]), &(0..10).map(row).collect::<Vec<_>>())
@@ -412,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_nobody_gave_leads_to_what_the_question_knows() {
+    fn a_value_without_training_rows_gets_the_shares_of_the_node() {
         let attributes = vec![Attribute::nominal("c", ["a", "b", "never"])];
         let row = |at: u32| (vec![f64::from(at % 2)], at.is_multiple_of(2) || at == 1);
         let train = data(attributes.clone(), &(0..20).map(row).collect::<Vec<_>>());
@@ -429,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_is_a_leaf() {
+    fn data_without_information_makes_a_leaf() {
         let two = || numeric(&["x", "y"]);
         let opposite = |at: u32| (vec![1.0, f64::from(at / 2)], at.is_multiple_of(2));
         let one_class = |at: u32| (vec![f64::from(at), GAP], true);
@@ -510,7 +514,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the cells are, also in columns that say they are nominal.
+        /// Any cells, also in nominal columns.
         #[test]
         fn any_cells_make_a_sound_tree_and_sparse_equals_dense(
             rows in prop::collection::vec((prop::collection::vec(cell(), 3), any::<bool>()), 0..60),

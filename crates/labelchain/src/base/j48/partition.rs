@@ -1,43 +1,45 @@
-//! Which training rows reach a node, and with what weight.
+//! The training rows of every node, each with a weight.
 //!
-//! A row with a missing cell goes every way, with a part of its weight each. Rows that give an answer
-//! go one way; as long as all do, the lists of the children are parts of the parent's, and a tree of
-//! any depth needs one list.
+//! A split sends a row to the branch of its cell. A row whose cell is missing goes to all branches,
+//! with a part of its weight each. As long as no cell is missing, the rows of the children are
+//! those of the parent in another order: the split then sorts them in place, and a tree of any
+//! depth needs one list.
 
 use std::ops::Range;
 
 use super::Test;
 use crate::prepare::SMALL;
 
-/// A row and how much of it is here.
+/// A training row at a node, with the part of it that got there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reach {
+pub(super) struct WeightedRow {
     pub(super) row: u32,
     pub(super) weight: f64,
 }
 
-/// The rows of many nodes, each a range of one list.
+/// The training rows of the nodes of a tree: those of each node are a range of one list.
 #[derive(Clone)]
-pub(super) struct Reaches<'a> {
+pub(super) struct Partition<'a> {
     /// The stored (value, row) of every input.
     stored: &'a [Vec<(f64, u32)>],
     relevant: &'a [bool],
-    list: Vec<Reach>,
+    list: Vec<WeightedRow>,
 }
 
-impl<'a> Reaches<'a> {
-    /// All rows, in one range.
-    pub(super) fn of(stored: &'a [Vec<(f64, u32)>], relevant: &'a [bool]) -> Reaches<'a> {
-        let reach = |row| Reach { row, weight: 1.0 };
-        Reaches { stored, relevant, list: (0..relevant.len() as u32).map(reach).collect() }
+impl<'a> Partition<'a> {
+    /// All training rows in one range, with weight 1.
+    pub(super) fn of(stored: &'a [Vec<(f64, u32)>], relevant: &'a [bool]) -> Partition<'a> {
+        let whole_row = |row| WeightedRow { row, weight: 1.0 };
+        Partition { stored, relevant, list: (0..relevant.len() as u32).map(whole_row).collect() }
     }
 
-    /// The same rows in a list of their own, which may be split otherwise.
-    pub(super) fn copy(&self, range: Range<usize>) -> Reaches<'a> {
-        Reaches { list: self.list[range].to_vec(), ..*self }
+    /// A copy of the rows of one range, which may be split in another way.
+    pub(super) fn copy(&self, range: Range<usize>) -> Partition<'a> {
+        Partition { list: self.list[range].to_vec(), ..*self }
     }
 
-    pub(super) fn at(&self, range: &Range<usize>) -> &[Reach] {
+    /// The rows of a range.
+    pub(super) fn at(&self, range: &Range<usize>) -> &[WeightedRow] {
         &self.list[range.clone()]
     }
 
@@ -45,23 +47,25 @@ impl<'a> Reaches<'a> {
         self.relevant[row as usize]
     }
 
-    /// The whole list.
+    /// The range of the whole list.
     pub(super) fn whole(&self) -> Range<usize> {
         0..self.list.len()
     }
 
-    /// The weights of both classes.
+    /// The summed weights of the rows of a range to which the label is irrelevant and relevant.
     pub(super) fn counts(&self, range: &Range<usize>) -> [f64; 2] {
         let mut counts = [0.0; 2];
-        for reach in self.at(range) {
-            counts[usize::from(self.is_relevant(reach.row))] += reach.weight;
+        for &WeightedRow { row, weight } in self.at(range) {
+            counts[usize::from(self.is_relevant(row))] += weight;
         }
         counts
     }
 
-    /// The ranges of each answer. Rows without one go to each, with the share of the weight that
-    /// the others have there, unless that share is nothing; where no row has an answer, shares are
-    /// equal.
+    /// Splits the rows of a range and returns the range of each branch.
+    ///
+    /// Rows whose cell is missing go to every branch. Their weight is multiplied by the share of
+    /// that branch in the weight of the other rows, and a branch with share 0 gets none of them.
+    /// Where all cells are missing, the shares are equal.
     pub(super) fn split(
         &mut self,
         range: &Range<usize>,
@@ -70,45 +74,48 @@ impl<'a> Reaches<'a> {
     ) -> Vec<Range<usize>> {
         let stored = &self.stored[column];
         let is_full = stored.len() == self.relevant.len();
-        let cell = |row: u32| match is_full {
-            true => stored[row as usize].0,
-            false => stored.binary_search_by_key(&row, |it| it.1).map_or(0.0, |at| stored[at].0),
+        let cell = |row: u32| {
+            if is_full {
+                stored[row as usize].0
+            } else {
+                stored.binary_search_by_key(&row, |it| it.1).map_or(0.0, |at| stored[at].0)
+            }
         };
-        let n_answers = test.n_answers();
+        let n_branches = test.n_branches();
         let rows = &self.list[range.clone()];
-        // Those without an answer come last.
-        let answer = |reach: &Reach| test.answer(cell(reach.row)).unwrap_or(n_answers);
-        let answers: Vec<usize> = rows.iter().map(answer).collect();
-        let mut starts = vec![0; n_answers + 2];
-        answers.iter().for_each(|&answer| starts[answer + 1] += 1);
-        (0..=n_answers).for_each(|answer| starts[answer + 1] += starts[answer]);
+        // A counting sort by branch, in which rows with a missing cell come last.
+        let branch = |it: &WeightedRow| test.branch(cell(it.row)).unwrap_or(n_branches);
+        let branches: Vec<usize> = rows.iter().map(branch).collect();
+        let mut starts = vec![0; n_branches + 2];
+        branches.iter().for_each(|&branch| starts[branch + 1] += 1);
+        (0..=n_branches).for_each(|branch| starts[branch + 1] += starts[branch]);
         let mut next = starts.clone();
-        let mut parted = vec![Reach { row: 0, weight: 0.0 }; rows.len()];
-        // No branch to be mispredicted.
-        for (&reach, answer) in rows.iter().zip(answers) {
-            parted[next[answer]] = reach;
-            next[answer] += 1;
+        let mut sorted = vec![WeightedRow { row: 0, weight: 0.0 }; rows.len()];
+        // The loop has no conditional jump that the processor could mispredict.
+        for (&row, branch) in rows.iter().zip(branches) {
+            sorted[next[branch]] = row;
+            next[branch] += 1;
         }
-        let ranges = starts.windows(2).take(n_answers).map(|it| it[0]..it[1]);
-        let without = &parted[starts[n_answers]..];
-        if without.is_empty() {
-            self.list[range.clone()].copy_from_slice(&parted);
+        let ranges = starts.windows(2).take(n_branches).map(|it| it[0]..it[1]);
+        let missing = &sorted[starts[n_branches]..];
+        if missing.is_empty() {
+            self.list[range.clone()].copy_from_slice(&sorted);
             return ranges.map(|it| range.start + it.start..range.start + it.end).collect();
         }
-        let parts = || ranges.clone().map(|it| &parted[it]);
-        let weights = parts().map(|part| part.iter().map(|reach| reach.weight).sum());
+        let known_rows = || ranges.clone().map(|it| &sorted[it]);
+        let weights = known_rows().map(|rows| rows.iter().map(|it| it.weight).sum());
         let weights: Vec<f64> = weights.collect();
         let total: f64 = weights.iter().sum();
-        let with_share = |(part, weight): (&[Reach], f64)| {
-            let share = if total < SMALL { 1.0 / n_answers as f64 } else { weight / total };
+        let with_missing = |(rows, weight): (&[WeightedRow], f64)| {
+            let share = if total < SMALL { 1.0 / n_branches as f64 } else { weight / total };
             let start = self.list.len();
-            self.list.extend(part);
+            self.list.extend(rows);
             if share > SMALL {
-                let portion = |reach: &Reach| Reach { weight: reach.weight * share, ..*reach };
-                self.list.extend(without.iter().map(portion));
+                let part = |it: &WeightedRow| WeightedRow { weight: it.weight * share, ..*it };
+                self.list.extend(missing.iter().map(part));
             }
             start..self.list.len()
         };
-        parts().zip(weights).map(with_share).collect()
+        known_rows().zip(weights).map(with_missing).collect()
     }
 }

@@ -1,5 +1,15 @@
-//! Rankings neighbours: a label is relevant if most of the training rows near by carry it, where a
-//! label decided otherwise than in a training row puts that row 1 farther away.
+//! Nearest neighbours: a label is relevant if it is relevant to most of the R nearest training
+//! rows.
+//!
+//! The labels decided so far are inputs of 0 or 1. The extended distance of a training row is hence
+//! D + d, where D is its squared distance in the inputs and d the number of decided labels on which
+//! it disagrees, and no order of the labels has to be known in advance.
+//!
+//! There are two ways to the R nearest rows. A label that uses all inputs reads the ranking of the
+//! training rows by D, which all such labels and all members share: d is not negative, so the scan
+//! ends where D alone exceeds the R-th extended distance, mostly after a few rows. A label with
+//! selected inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all
+//! of them in blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code.
 
 mod base;
 mod tuning;
@@ -22,13 +32,13 @@ use crate::prepare::{LabelView, Preparation, Prepared, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
 
-/// Rankings neighbours (methods 2).
+/// Nearest neighbours (methods 2).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `neighbours` | 5 | at least 1 | R: rows that vote |
 /// | `metric` | Euclidean | | how far two rows are apart |
-/// | `ties` | lower row | | who votes of rows equally far |
+/// | `ties` | lower row | | which rows vote of those equally far |
 /// | `preparation` | none | | rows and features of each label |
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestNeighbours {
@@ -36,7 +46,7 @@ pub struct NearestNeighbours {
     pub neighbours: usize,
     /// How far two rows are apart.
     pub metric: Metric,
-    /// Who votes of rows equally far.
+    /// Which rows vote of those equally far.
     pub ties: Ties,
     /// Rows and features of each label.
     pub preparation: Preparation,
@@ -53,18 +63,18 @@ impl Default for NearestNeighbours {
     }
 }
 
-/// Who votes of rows that are as far as the R-th.
+/// Which rows vote of those that are as far as the R-th.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ties {
-    /// `lower-row`: exactly R rows vote, of equals the lower ones.
+    /// `lower-row`: exactly R rows vote, of rows equally far those with the lower numbers.
     #[default]
     LowerRow,
-    /// `weka`: all of them, as in WEKA's IBk, and both answers start with 1/n of a vote, n being
-    /// the rows that could have voted (methods 8.2).
+    /// `weka`: all of them vote, as in WEKA's IBk, and both classes start with 1/n of a vote, where
+    /// n is the number of rows that may vote (methods 8.2).
     Weka,
 }
 
-/// Which training rows vote on each label, and the labels they carry.
+/// The training rows that vote on each label, and their labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearestNeighboursModel {
     neighbours: usize,
@@ -75,9 +85,9 @@ pub struct NearestNeighboursModel {
     views: Vec<LabelView>,
     /// The training rows fitted on, ascending.
     rows: Vec<usize>,
-    /// Whether a training row, if fitted on, carries a label.
-    carries: LabelMatrix,
-    /// Whether a training row has a vote on a label.
+    /// The labels of the training rows; a row that was not fitted on has none.
+    labels: LabelMatrix,
+    /// Whether a training row may vote on a label.
     votes_on: LabelMatrix,
 }
 
@@ -92,10 +102,10 @@ impl ChainLearner for NearestNeighbours {
         }
         let data = train.data();
         let views = train.views(preparation, rows, seed);
-        let mut carries = LabelMatrix::empty(data.n_rows(), data.n_labels());
-        let mut votes_on = carries.clone();
+        let mut labels = LabelMatrix::empty(data.n_rows(), data.n_labels());
+        let mut votes_on = labels.clone();
         for &row in rows {
-            data.labels().relevant(row).for_each(|label| carries.set(row, label, true));
+            data.labels().relevant(row).for_each(|label| labels.set(row, label, true));
         }
         for (label, view) in views.iter().enumerate() {
             view.rows.iter().for_each(|&row| votes_on.set(row, LabelId(label), true));
@@ -110,7 +120,7 @@ impl ChainLearner for NearestNeighbours {
             n_features,
             views,
             rows,
-            carries,
+            labels,
             votes_on,
         })
     }
@@ -122,44 +132,49 @@ impl ChainLearner for NearestNeighbours {
 }
 
 impl NearestNeighboursModel {
-    /// Whether a label measures distances of its own. WEKA's ranges are those of its rows.
-    fn is_own(&self, view: &LabelView) -> bool {
+    /// Whether a label needs distances that no other label can share: it uses some of the inputs
+    /// only, or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
+    fn has_own_distances(&self, view: &LabelView) -> bool {
         view.features.len() < self.n_features || self.metric == Metric::Weka
     }
 
-    /// For each label, whether each of the rows fitted on carries it.
-    fn carried(&self) -> Vec<Vec<bool>> {
-        let column = |label| self.rows.iter().map(|&row| self.carries.get(row, label)).collect();
-        self.carries.ids().map(column).collect()
+    /// For each label, whether it is relevant to each of the rows fitted on.
+    fn relevance_by_label(&self) -> Vec<Vec<bool>> {
+        let column = |label| self.rows.iter().map(|&row| self.labels.get(row, label)).collect();
+        self.labels.ids().map(column).collect()
     }
 }
 
-/// What distances need, for every row of a block.
+/// What the distances of the rows of a block are read or computed from.
 pub struct Distances {
-    /// Training rows ranked in all inputs; none where nobody ranked them.
-    shared: Vec<Arc<Ranking>>,
-    /// For each label that measures distances of its own, what these need.
-    own: Vec<Option<OwnInputs>>,
-    /// For each label, whether each row fitted on carries it; nothing where no label measures
-    /// distances of its own.
-    carried: Vec<Vec<bool>>,
+    /// For each row of the block, the training rows ranked by their distance in all inputs; empty
+    /// where the block came without rankings.
+    rankings: Vec<Arc<Ranking>>,
+    /// For each label that has distances of its own, the inputs to compute them from.
+    label_inputs: Vec<Option<LabelInputs>>,
+    /// For each label, whether it is relevant to each of the rows fitted on; empty where no label
+    /// has distances of its own.
+    relevance_by_label: Vec<Vec<bool>>,
 }
 
-/// The inputs of one label: of the rows that vote on it, and of the rows of the block.
-struct OwnInputs {
+/// The inputs that one label uses: of the rows that vote on it, and of the rows of the block.
+struct LabelInputs {
     voters: ColumnBlocks,
-    /// Where among the rows fitted on the voters are.
-    places: Vec<usize>,
-    by_row: Vec<Vec<f64>>,
+    /// The index of each voter among the rows fitted on.
+    voter_indices: Vec<usize>,
+    /// The cells of each row of the block.
+    queries: Vec<Vec<f64>>,
 }
 
-impl OwnInputs {
-    /// How far each row fitted on is from a row of the block; one without a vote is nowhere near.
-    fn distances(&self, row: usize, n_fitted: usize) -> Vec<[f64; WIDTH]> {
-        let mut distances = vec![[f64::INFINITY; WIDTH]; n_fitted.div_ceil(WIDTH)];
-        let by_place = distances.as_flattened_mut();
-        for (&place, distance) in self.places.iter().zip(self.voters.distances(&self.by_row[row])) {
-            by_place[place] = distance;
+impl LabelInputs {
+    /// The squared distances from a row of the block to the rows fitted on; infinite where a row
+    /// has no vote.
+    fn distances(&self, row: usize, n_fitted: usize) -> Vec<[f64; BLOCK_ROWS]> {
+        let mut distances = vec![[f64::INFINITY; BLOCK_ROWS]; n_fitted.div_ceil(BLOCK_ROWS)];
+        let by_index = distances.as_flattened_mut();
+        let to_voters = self.voters.distances(&self.queries[row]);
+        for (&index, distance) in self.voter_indices.iter().zip(to_voters) {
+            by_index[index] = distance;
         }
         distances
     }
@@ -171,9 +186,10 @@ impl BaseModel for NearestNeighboursModel {
     }
 
     fn needs(&self) -> Needs {
-        match self.views.iter().all(|view| self.is_own(view)) {
-            true => Needs::Inputs,
-            false => Needs::Ranking,
+        if self.views.iter().all(|view| self.has_own_distances(view)) {
+            Needs::Inputs
+        } else {
+            Needs::Ranking
         }
     }
 
@@ -195,7 +211,7 @@ impl BaseModel for NearestNeighboursModel {
             && self.views.iter().all(view_fits)
             && self.rows.iter().all(|&row| row < n_train)
             && self.rows.is_sorted()
-            && self.carries.is_sound(n_train, n_labels)
+            && self.labels.is_sound(n_train, n_labels)
             && self.votes_on.is_sound(n_train, n_labels)
     }
 }
@@ -204,165 +220,180 @@ impl ChainModel for NearestNeighboursModel {}
 
 impl Scoring for NearestNeighboursModel {
     type Scores = Distances;
-    type Evidence<'m> = Disagreement<'m>;
+    type Evidence<'m> = NeighbourEvidence<'m>;
 
     fn score(&self, block: &Block) -> Distances {
-        let own = |view: &LabelView| {
-            let nearest = block.rankings.filter(|_| self.is_own(view))?;
-            let voters = nearest.train.lanes(&view.rows, &view.features, self.metric);
-            let place = |row: &usize| self.rows.binary_search(row).ok();
-            let places = view.rows.iter().filter_map(place).collect();
-            let by_row = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
-            Some(OwnInputs { voters, places, by_row })
+        let label_inputs = |view: &LabelView| {
+            let nearest = block.rankings.filter(|_| self.has_own_distances(view))?;
+            let voters = nearest.train.column_blocks(&view.rows, &view.features, self.metric);
+            let index = |row: &usize| self.rows.binary_search(row).ok();
+            let voter_indices = view.rows.iter().filter_map(index).collect();
+            let queries = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
+            Some(LabelInputs { voters, voter_indices, queries })
         };
-        let own: Vec<Option<OwnInputs>> = self.views.iter().map(own).collect();
+        let label_inputs: Vec<Option<LabelInputs>> = self.views.iter().map(label_inputs).collect();
+        let has_own_distances = label_inputs.iter().any(Option::is_some);
         Distances {
-            shared: block.rankings.map_or(Vec::new(), |nearest| nearest.rankings.clone()),
-            carried: if own.iter().any(Option::is_some) { self.carried() } else { Vec::new() },
-            own,
+            rankings: block.rankings.map_or(Vec::new(), |rankings| rankings.rankings.clone()),
+            relevance_by_label: if has_own_distances { self.relevance_by_label() } else { vec![] },
+            label_inputs,
         }
     }
 
-    fn evidence<'m>(&'m self, scores: &'m Distances, row: usize) -> Disagreement<'m> {
-        let nothing = LabelMatrix::empty(1, self.n_labels());
-        let n_counted = scores.carried.first().map_or(0, Vec::len);
-        Disagreement {
+    fn evidence<'m>(&'m self, scores: &'m Distances, row: usize) -> NeighbourEvidence<'m> {
+        let no_labels = LabelMatrix::empty(1, self.n_labels());
+        let n_counted = scores.relevance_by_label.first().map_or(0, Vec::len);
+        NeighbourEvidence {
             model: self,
             scores,
             row,
-            decided: nothing.clone(),
-            relevant: nothing,
-            counts: vec![[0.0; WIDTH]; n_counted.div_ceil(WIDTH)],
-            own: scores.own.iter().map(|_| OnceCell::new()).collect(),
+            decided: no_labels.clone(),
+            relevant: no_labels,
+            disagreements: vec![[0.0; BLOCK_ROWS]; n_counted.div_ceil(BLOCK_ROWS)],
+            label_distances: scores.label_inputs.iter().map(|_| OnceCell::new()).collect(),
         }
     }
 }
 
-/// What was decided about one row, and hence how far training rows have moved away.
+/// What was decided about one row, from which the extended distances of the training rows follow.
 ///
-/// Where rows come ranked, few are looked at, and their disagreements are counted then. Where a label
-/// measures distances of its own, all rows are looked at, and their counts are kept.
+/// A label that reads the ranking looks at few rows and counts their disagreements when it gets to
+/// them. A label with distances of its own looks at all rows, whose disagreements are therefore
+/// updated with every decision.
 #[derive(Clone)]
-pub struct Disagreement<'m> {
+pub struct NeighbourEvidence<'m> {
     model: &'m NearestNeighboursModel,
     scores: &'m Distances,
     row: usize,
-    /// Labels decided, in one row.
+    /// The labels decided so far, as a matrix of one row.
     decided: LabelMatrix,
-    /// Those decided to be relevant.
+    /// Those of them that were decided to be relevant.
     relevant: LabelMatrix,
-    /// On how many decided labels each row fitted on disagrees.
-    counts: Vec<[f64; WIDTH]>,
-    /// For each label the distances of its own, once measured: one measurement serves all copies.
-    own: Rc<[OnceCell<Vec<[f64; WIDTH]>>]>,
+    /// The number of decided labels on which each row fitted on disagrees; empty where no label has
+    /// distances of its own.
+    disagreements: Vec<[f64; BLOCK_ROWS]>,
+    /// For each label its own distances in the inputs, once computed. They do not depend on
+    /// decisions, so all copies of the evidence share them.
+    label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
 }
 
-/// Rows looked at together.
-const WIDTH: usize = 16;
+/// Rows of a block, which is scanned at a time with SIMD instructions.
+const BLOCK_ROWS: usize = 16;
 
-impl Disagreement<'_> {
-    /// On how many decided labels a training row disagrees.
-    fn of(&self, row: usize) -> u32 {
+impl NeighbourEvidence<'_> {
+    /// The number of decided labels on which a training row disagrees.
+    fn count_disagreements(&self, row: usize) -> u32 {
         let decisions = self.decided.row(0).iter().zip(self.relevant.row(0));
-        let words = self.model.carries.row(row).iter().zip(decisions);
+        let words = self.model.labels.row(row).iter().zip(decisions);
         words
-            .map(|(carries, (decided, relevant))| ((carries ^ relevant) & decided).count_ones())
+            .map(|(labels, (decided, relevant))| ((labels ^ relevant) & decided).count_ones())
             .sum()
     }
 
-    /// The R rows of least extended distance, squared input distance plus disagreements, that vote
-    /// on the label, ascending; of equals the lower row first.
+    /// The R rows of least extended distance that vote on the label, in ascending order; of rows
+    /// equally far the lower row comes first.
     fn nearest(&self, label: LabelId) -> Vec<Ranked> {
-        let most = self.model.neighbours;
-        let mut closest = Closest { most, rows: Vec::with_capacity(most.min(WIDTH)) };
-        self.scan(label, f64::INFINITY, |row| closest.offer(row));
-        closest.rows
+        let capacity = self.model.neighbours;
+        let rows = Vec::with_capacity(capacity.min(BLOCK_ROWS));
+        let mut nearest = NearestRows { capacity, rows };
+        self.scan(label, f64::INFINITY, |row| nearest.insert(row));
+        nearest.rows
     }
 
-    /// How far each row fitted on is from the row, where a label measures distances of its own.
-    fn own(&self, label: LabelId) -> Option<&[[f64; WIDTH]]> {
-        let own = self.scores.own[label.0].as_ref()?;
-        Some(self.own[label.0].get_or_init(|| own.distances(self.row, self.model.rows.len())))
+    /// The distances in the inputs to the rows fitted on, for a label that has distances of its
+    /// own.
+    fn label_distances(&self, label: LabelId) -> Option<&[[f64; BLOCK_ROWS]]> {
+        let inputs = self.scores.label_inputs[label.0].as_ref()?;
+        let distances = || inputs.distances(self.row, self.model.rows.len());
+        Some(self.label_distances[label.0].get_or_init(distances))
     }
 
-    /// Shows every voter nearer than the bound, if it is among the R nearest or as far as the R-th,
-    /// and perhaps others, to `each`, which may say that the bound is less from then on.
-    fn scan(&self, label: LabelId, bound: f64, each: impl FnMut(Ranked) -> f64) {
-        match self.own(label) {
-            None => self.scan_ranked(label, bound, each),
-            Some(distances) => self.scan_own(distances, bound, each),
+    /// Calls `visit` with the extended distance of every voter that is nearer than the bound and
+    /// among the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound
+    /// that holds from then on, if it is lower.
+    fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
+        match self.label_distances(label) {
+            None => self.scan_ranking(label, bound, visit),
+            Some(distances) => self.scan_blocks(distances, bound, visit),
         }
     }
 
-    /// Rows come by ascending input distance and disagreements only add to it, so no row can enter
-    /// once the input distance is beyond the bound. One as far as the bound may, if it is lower.
-    fn scan_ranked(&self, label: LabelId, mut bound: f64, mut each: impl FnMut(Ranked) -> f64) {
-        let ranking = self.scores.shared.get(self.row);
+    /// Rows come by ascending distance in the inputs, to which disagreements only add, so no
+    /// further row can be near enough once that distance exceeds the bound. A row exactly at the
+    /// bound can, if its number is lower.
+    fn scan_ranking(&self, label: LabelId, mut bound: f64, mut visit: impl FnMut(Ranked) -> f64) {
+        let ranking = self.scores.rankings.get(self.row);
         for &Ranked { distance, row } in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
             if distance > bound {
                 break;
             }
             if self.model.votes_on.get(row as usize, label) {
-                let distance = distance + f64::from(self.of(row as usize));
-                bound = bound.min(each(Ranked { distance, row }));
+                let distance = distance + f64::from(self.count_disagreements(row as usize));
+                bound = bound.min(visit(Ranked { distance, row }));
             }
         }
     }
 
-    /// Rows come by ascending number, and most are passed over many at a time.
-    fn scan_own(
+    /// Rows come by ascending number, and most are skipped a block at a time.
+    fn scan_blocks(
         &self,
-        distances: &[[f64; WIDTH]],
+        distances: &[[f64; BLOCK_ROWS]],
         bound: f64,
-        mut each: impl FnMut(Ranked) -> f64,
+        mut visit: impl FnMut(Ranked) -> f64,
     ) {
-        let (least, reach) = self.glance(distances);
-        let mut bound = bound.min(reach.next_up());
-        for (at, least) in least.iter().enumerate() {
-            if !least.iter().fold(false, |any, &distance| any | (distance < bound)) {
+        let (minima, bound_of_nearest) = self.block_minima(distances);
+        // The scan passes rows below its bound; rows as far as this bound may be among the nearest.
+        let mut bound = bound.min(bound_of_nearest.next_up());
+        for (at, minima) in minima.iter().enumerate() {
+            if !minima.iter().fold(false, |any, &distance| any | (distance < bound)) {
                 continue;
             }
-            for (lane, (distance, count)) in distances[at].iter().zip(self.counts[at]).enumerate() {
-                let distance = distance + count;
+            let rows = distances[at].iter().zip(self.disagreements[at]);
+            for (lane, (distance, disagreements)) in rows.enumerate() {
+                let distance = distance + disagreements;
                 if distance < bound {
-                    let row = self.model.rows[at * WIDTH + lane] as u32;
-                    bound = bound.min(each(Ranked { distance, row }));
+                    let row = self.model.rows[at * BLOCK_ROWS + lane] as u32;
+                    bound = bound.min(visit(Ranked { distance, row }));
                 }
             }
         }
     }
 
-    /// The least extended distances among rows looked at together, each of a quarter of them, and an
-    /// extended distance within which there are at least R rows, and seldom many more: of the rows in
-    /// each lane one is the nearest, and of those nearest the R-th is as far.
-    fn glance(&self, distances: &[[f64; WIDTH]]) -> (Vec<[f64; WIDTH / 4]>, f64) {
-        let mut least = vec![[f64::INFINITY; WIDTH / 4]; distances.len()];
-        let mut nearest = vectorized(
+    /// For each block the least extended distances, as a few minima that together cover its rows;
+    /// and an upper bound on the R-th least extended distance of all.
+    ///
+    /// The bound is the R-th least of the minima of the lanes, where lane l holds the l-th row of
+    /// every block: at least R rows are within it, one for each of R lanes, and seldom many more.
+    /// Where R exceeds the number of lanes, the bound is infinite.
+    fn block_minima(&self, distances: &[[f64; BLOCK_ROWS]]) -> (Vec<[f64; BLOCK_ROWS / 4]>, f64) {
+        let mut minima = vec![[f64::INFINITY; BLOCK_ROWS / 4]; distances.len()];
+        let mut lane_minima = vectorized(
             #[inline(always)]
             || {
-                let mut nearest = [f64::INFINITY; WIDTH];
-                let rows = distances.iter().zip(&self.counts);
-                for (least, (distances, counts)) in least.iter_mut().zip(rows) {
+                let mut lane_minima = [f64::INFINITY; BLOCK_ROWS];
+                let blocks = distances.iter().zip(&self.disagreements);
+                for (minima, (distances, disagreements)) in minima.iter_mut().zip(blocks) {
                     let mut extended = *distances;
-                    extended.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-                    lessen(&mut nearest, &extended);
-                    let mut here = [f64::INFINITY; WIDTH / 4];
-                    extended.as_chunks().0.iter().for_each(|quarter| lessen(&mut here, quarter));
-                    *least = here;
+                    extended.iter_mut().zip(disagreements).for_each(|(sum, count)| *sum += count);
+                    take_minima(&mut lane_minima, &extended);
+                    let mut of_block = [f64::INFINITY; BLOCK_ROWS / 4];
+                    let quarters = extended.as_chunks().0.iter();
+                    quarters.for_each(|quarter| take_minima(&mut of_block, quarter));
+                    *minima = of_block;
                 }
-                nearest
+                lane_minima
             },
         );
-        // No distance is negative, so their bits are in the order of the numbers.
-        nearest.sort_unstable_by_key(|distance| distance.to_bits());
-        (least, nearest.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
+        // No distance is negative, so their bit patterns are in the order of the numbers.
+        lane_minima.sort_unstable_by_key(|distance| distance.to_bits());
+        (minima, lane_minima.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// How many of the nearest rows carry the label, and how many do not.
+    /// The number of nearest rows to which the label is relevant, and to which it is not.
     fn votes(&self, label: LabelId, nearest: &[Ranked]) -> [usize; 2] {
         let mut votes = [0; 2];
         let mut count = |row: Ranked| {
-            votes[usize::from(!self.model.carries.get(row.row as usize, label))] += 1;
+            votes[usize::from(!self.model.labels.get(row.row as usize, label))] += 1;
         };
         match (self.model.ties, nearest.last()) {
             (Ties::LowerRow, _) => nearest.iter().copied().for_each(count),
@@ -377,61 +408,61 @@ impl Disagreement<'_> {
         votes
     }
 
-    /// Log-odds of the votes of the nearest rows.
+    /// ln (yes + s) - ln (no + s) of the votes of the nearest rows, where s is WEKA's start of 1/n
+    /// or 0; 0 where the votes are equal.
     fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> Score {
         let [yes, no] = self.votes(label, nearest);
-        let start = match self.model.ties {
+        let pseudo_count = match self.model.ties {
             Ties::LowerRow => 0.0,
             Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
         };
-        let log_odds =
-            if yes == no { 0.0 } else { (yes as f64 + start).ln() - (no as f64 + start).ln() };
-        Score::LogOdds(log_odds)
+        Score::LogOdds(if yes == no {
+            0.0
+        } else {
+            (yes as f64 + pseudo_count).ln() - (no as f64 + pseudo_count).ln()
+        })
     }
 
-    /// The support of a label with several R, none more than the model's, found in one search.
-    pub(crate) fn supports<const N: usize>(
-        &self,
-        label: LabelId,
-        neighbours: [usize; N],
-    ) -> [Score; N] {
+    /// The support of a label for several R, none greater than the model's, from one search.
+    fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [Score; N] {
         let nearest = self.nearest(label);
         neighbours.map(|r| self.log_odds(label, &nearest[..r.min(nearest.len())]))
     }
 }
 
-/// Takes what is less, lane by lane.
+/// Replaces each number by the other at its index where that is less.
 #[inline(always)]
-fn lessen<const N: usize>(least: &mut [f64; N], others: &[f64; N]) {
-    for (least, &other) in least.iter_mut().zip(others) {
-        *least = if other < *least { other } else { *least };
+fn take_minima<const N: usize>(minima: &mut [f64; N], others: &[f64; N]) {
+    for (minimum, &other) in minima.iter_mut().zip(others) {
+        *minimum = if other < *minimum { other } else { *minimum };
     }
 }
 
-/// The least of the rows offered, at most so many, ascending.
-struct Closest {
-    most: usize,
+/// The nearest of the rows seen so far, at most `capacity` of them, in ascending order.
+struct NearestRows {
+    capacity: usize,
     rows: Vec<Ranked>,
 }
 
-impl Closest {
-    /// Says how far the last row is, if no more will enter that are farther.
-    fn offer(&mut self, row: Ranked) -> f64 {
-        let place = self.rows.partition_point(|other| *other < row);
-        if place < self.most {
-            self.rows.truncate(self.most - 1);
-            self.rows.insert(place, row);
+impl NearestRows {
+    /// Inserts the row if it is near enough. Returns the distance of the last row once there are
+    /// `capacity` rows, for no farther row will be inserted; until then ∞.
+    fn insert(&mut self, row: Ranked) -> f64 {
+        let index = self.rows.partition_point(|other| *other < row);
+        if index < self.capacity {
+            self.rows.truncate(self.capacity - 1);
+            self.rows.insert(index, row);
         }
         match self.rows.last() {
-            Some(last) if self.rows.len() == self.most => last.distance,
+            Some(last) if self.rows.len() == self.capacity => last.distance,
             _ => f64::INFINITY,
         }
     }
 }
 
-impl Evidence for Disagreement<'_> {
-    /// Log-odds of the neighbours' votes, infinite where they are unanimous unless votes start
-    /// above 0; 0 where nobody votes.
+impl Evidence for NeighbourEvidence<'_> {
+    /// Log-odds of the neighbours' votes: infinite where they are unanimous, unless votes start
+    /// above 0; 0 where no row votes.
     fn support(&self, label: LabelId) -> Score {
         self.log_odds(label, &self.nearest(label))
     }
@@ -439,13 +470,13 @@ impl Evidence for Disagreement<'_> {
     fn observe(&mut self, label: LabelId, relevant: bool) {
         self.decided.set(0, label, true);
         self.relevant.set(0, label, relevant);
-        if let Some(carried) = self.scores.carried.get(label.0) {
+        if let Some(relevance) = self.scores.relevance_by_label.get(label.0) {
             vectorized(
                 #[inline(always)]
                 || {
-                    let counts = self.counts.as_flattened_mut();
-                    for (count, &carries) in counts.iter_mut().zip(carried) {
-                        *count += f64::from(u8::from(carries != relevant));
+                    let disagreements = self.disagreements.as_flattened_mut();
+                    for (count, &of_row) in disagreements.iter_mut().zip(relevance) {
+                        *count += f64::from(u8::from(of_row != relevant));
                     }
                 },
             );
@@ -476,7 +507,7 @@ mod tests {
 
     /// Every row, sorted by extended distance in the first columns.
     fn full_scan(
-        evidence: &Disagreement,
+        evidence: &NeighbourEvidence,
         data: &Dataset,
         query: usize,
         n_columns: usize,
@@ -485,7 +516,10 @@ mod tests {
         let extended = |row: usize| {
             let square = |column| (cell(query, column) - cell(row, column)).powi(2);
             let distance: f64 = (0..n_columns).map(square).sum();
-            Ranked { distance: distance + f64::from(evidence.of(row)), row: row as u32 }
+            Ranked {
+                distance: distance + f64::from(evidence.count_disagreements(row)),
+                row: row as u32,
+            }
         };
         let mut all: Vec<Ranked> = (0..data.n_rows()).map(extended).collect();
         all.sort_unstable();
@@ -493,7 +527,7 @@ mod tests {
     }
 
     proptest! {
-        /// Also with more neighbours than rows. Labels look at both inputs or at the first alone.
+        /// Also with more neighbours than rows. Labels use both inputs or the first alone.
         #[test]
         fn stopping_early_changes_nothing(
             n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..40, seed: u64,
@@ -507,7 +541,7 @@ mod tests {
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Needs::Ranking);
+            let nearest = near.rankings(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);
@@ -526,9 +560,10 @@ mod tests {
                 let last = exactly[exactly.len() - 1].distance;
                 let (mut yes, mut no) = (0, 0);
                 for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
-                    match data.labels().get(ranked.row as usize, label) {
-                        true => yes += 1,
-                        false => no += 1,
+                    if data.labels().get(ranked.row as usize, label) {
+                        yes += 1;
+                    } else {
+                        no += 1;
                     }
                 }
                 prop_assert_eq!(tied.votes(label, &tied.nearest(label)), [yes, no]);
@@ -545,29 +580,30 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_measures_nothing_twice_and_moves_alone() {
+    fn a_copy_shares_distances_but_not_decisions() {
         let data = coarse(50, 3, 1);
         let rows: Vec<usize> = (0..50).collect();
         let learner = NearestNeighbours { metric: Metric::Weka, ..NearestNeighbours::default() };
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let nearest = near.nearest(&data, Needs::Ranking);
+        let nearest = near.rankings(&data, Needs::Ranking);
         let features = data.features();
         let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
         moved.observe(LabelId(0), true);
-        assert!(moved.counts.as_flattened().iter().any(|&count| count > 0.0));
-        assert!(start.counts.as_flattened().iter().all(|&count| count == 0.0));
+        assert!(moved.disagreements.as_flattened().iter().any(|&count| count > 0.0));
+        assert!(start.disagreements.as_flattened().iter().all(|&count| count == 0.0));
         moved.support(LabelId(1));
-        assert!(start.own[1].get().is_some() && start.own[2].get().is_none());
+        let is_computed = |label: usize| start.label_distances[label].get().is_some();
+        assert!(is_computed(1) && !is_computed(2));
     }
 
     #[test]
     fn unanimous_neighbours_leave_no_doubt_unless_votes_start_above_zero() {
-        // Ten rows in one place that all carry the label: R = 5 of them vote, or all ten.
+        // Ten equal rows to all of which the label is relevant: R = 5 of them vote, or all ten.
         let mut cells = Dense::new(1);
         (0..10).for_each(|_| cells.push_row(&[1.0]));
         let mut labels = LabelMatrix::empty(10, 1);
@@ -580,7 +616,7 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.nearest(&data, Needs::Ranking);
+            let nearest = near.rankings(&data, Needs::Ranking);
             let features = data.features();
             let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
             let scores = model.score(&block);

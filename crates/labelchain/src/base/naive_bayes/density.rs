@@ -1,4 +1,4 @@
-//! How likely a cell is if the label is relevant, against if it is not.
+//! The likelihood of a cell where a label is relevant, against where it is not.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ impl Normal {
             return Normal { mean: 0.0, deviation: narrowest };
         }
         let (mean, deviation) = (moments.sum / moments.n, moments.deviation());
-        // At 1e-10 and below there is no idea of scale yet.
+        // A deviation of 1e-10 or less counts as none, as in WEKA.
         let deviation = if deviation > 1e-10 { deviation.max(narrowest) } else { narrowest };
         Normal { mean, deviation }
     }
@@ -41,8 +41,9 @@ impl Normal {
 
 /// The mass of a normal distribution between two distances from its mean.
 ///
-/// Taken in the tail where it does not cancel: WEKA subtracts two numbers that both round to 1 more
-/// than about 8 deviations above the mean.
+/// It is computed from the tail on the side of the interval, where nothing cancels. WEKA subtracts
+/// two values of the distribution function, which both round to 1 from about 8 deviations above the
+/// mean.
 pub(super) fn mass(low: f64, high: f64, deviation: f64) -> f64 {
     let [low, high] = [low, high].map(|distance| distance / (deviation * std::f64::consts::SQRT_2));
     let mass = if low > 0.0 {
@@ -55,7 +56,7 @@ pub(super) fn mass(low: f64, high: f64, deviation: f64) -> f64 {
     0.5 * mass
 }
 
-/// At least that of 1e-75.
+/// ln of a likelihood, which is taken to be at least 1e-75, as in WEKA.
 pub(super) fn log(likelihood: f64) -> f64 {
     likelihood.max(1e-75).ln()
 }
@@ -65,7 +66,8 @@ pub(super) fn rounded(value: f64, precision: f64) -> f64 {
     (value / precision).round_ties_even() * precision
 }
 
-/// What one cell says about one label: log P(cell | relevant) - log P(cell | irrelevant).
+/// The term of one input in the log-odds of one label:
+/// log P(cell | relevant) - log P(cell | irrelevant).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Factor {
     /// Two normal densities.
@@ -73,11 +75,11 @@ pub(super) enum Factor {
     /// Two interval masses of the rounded cell, tabulated over the multiples of the precision that
     /// training rows showed.
     Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
-    /// One number for each named value.
+    /// One number for each value of a nominal input.
     Category(Vec<f64>),
-    /// One number for each bin of the cell.
+    /// One number for each bin of a discretized input.
     Binned { cuts: Vec<f64>, log_odds: Vec<f64> },
-    /// Two densities of kernels at the rounded cell, tabulated like masses.
+    /// Two kernel densities at the rounded cell, tabulated like masses.
     Kernels { irrelevant: Kernels, relevant: Kernels, precision: f64, first: f64, table: Vec<f64> },
 }
 
@@ -85,6 +87,7 @@ impl Factor {
     /// A longer table would cost more to make than it saves.
     const LONGEST_TABLE: f64 = 256.0;
 
+    /// Interval masses, with a table over the range of the training cells.
     pub(super) fn mass(
         irrelevant: Normal,
         relevant: Normal,
@@ -95,16 +98,17 @@ impl Factor {
         let mut factor = Factor::Mass { irrelevant, relevant, precision, first, table: Vec::new() };
         if last - first < Factor::LONGEST_TABLE {
             let steps = (0..=(last - first) as usize).map(|step| first + step as f64);
-            let made = steps.map(|multiple| factor.log_odds(multiple * precision)).collect();
+            let log_odds = steps.map(|multiple| factor.log_odds(multiple * precision)).collect();
             if let Factor::Mass { table, .. } = &mut factor {
-                *table = made;
+                *table = log_odds;
             }
         }
         factor
     }
 
-    /// From how many cells of either class are at `first` and each multiple of the precision after
-    /// it. There are about as many multiples as different cells, so that the table may be whole.
+    /// Kernel densities from the number of cells of either class at `first` and at each multiple of
+    /// the precision after it. There are about as many multiples as distinct cells, so the table
+    /// may hold all.
     pub(super) fn kernels(
         first: f64,
         precision: f64,
@@ -120,11 +124,13 @@ impl Factor {
         Factor::Kernels { irrelevant, relevant, precision, first, table }
     }
 
+    /// From the number of rows of either class that have each value.
     pub(super) fn category(irrelevant: &[f64], relevant: &[f64]) -> Factor {
         Factor::Category(laplace(irrelevant, relevant))
     }
 
-    /// Bins count as named values. Where there is only one, it is certain under both classes.
+    /// Bins count like the values of a nominal input. A single bin has probability 1 in both
+    /// classes and makes no factor.
     pub(super) fn binned(bins: Bins) -> Option<Factor> {
         let [no, yes] = [0, 1].map(|class| {
             bins.counts.iter().map(|counts| f64::from(counts[class])).collect::<Vec<f64>>()
@@ -144,7 +150,7 @@ impl Factor {
         }
     }
 
-    /// For a cell that is not missing. A named value never seen says nothing.
+    /// The term of a cell that is not missing; 0 for a nominal value that was not declared.
     pub(super) fn log_odds(&self, value: f64) -> f64 {
         match self {
             Factor::Density { irrelevant, relevant } => {
@@ -169,13 +175,13 @@ impl Factor {
         }
     }
 
-    /// Coefficients a, b, c where the log-odds are a x² + b x + c, so that those of many cells are a
-    /// matrix product. Not for deviations so small that terms would cancel.
+    /// The coefficients a, b, c if the log-odds are a x² + b x + c, so that those of many cells are
+    /// a matrix product. None where deviations are so small that the terms would cancel.
     pub(super) fn quadratic(&self) -> Option<[f64; 3]> {
         let Factor::Density { irrelevant: no, relevant: yes } = self else { return None };
         let halves = [no, yes].map(|normal| 0.5 / (normal.deviation * normal.deviation));
-        let cancels = |(normal, half): (&Normal, f64)| (1.0 + normal.mean * normal.mean) * half;
-        if [no, yes].into_iter().zip(halves).map(cancels).any(|size| size > 1e6) {
+        let magnitude = |(normal, half): (&Normal, f64)| (1.0 + normal.mean * normal.mean) * half;
+        if [no, yes].into_iter().zip(halves).map(magnitude).any(|size| size > 1e6) {
             return None;
         }
         let [a, b] = halves;
@@ -187,12 +193,13 @@ impl Factor {
     }
 }
 
-/// The entry so many multiples after the first, if there is one.
+/// The entry `steps` multiples after the first, if there is one.
 fn tabled(table: &[f64], steps: f64) -> Option<f64> {
     if steps >= 0.0 { table.get(steps as usize).copied() } else { None }
 }
 
-/// Laplace over the values of a cell: (count + 1) / (total + values), for both classes.
+/// The log-odds of each value with Laplace smoothing in both classes:
+/// P(value | class) = (count + 1) / (total + number of values).
 fn laplace(irrelevant: &[f64], relevant: &[f64]) -> Vec<f64> {
     let n_values = relevant.len() as f64;
     let total = |counts: &[f64]| counts.iter().sum::<f64>() + n_values;

@@ -1,4 +1,5 @@
-//! How likely is a cell if every cell of its class is the center of a normal distribution?
+//! Kernel density estimation: the density of a class is the mean of normal densities, one around
+//! each of its training cells.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use super::density::{log, mass};
 /// them. Distances and the deviation are in multiples, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kernels {
-    /// Where cells are, ascending, each with how many.
+    /// The distinct cells in ascending order, each with how often it occurs.
     centers: Vec<(f64, u32)>,
     n_cells: f64,
     /// The range over the square root of the number of cells, at least a sixth.
@@ -16,7 +17,7 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// From the cells at `first` and each multiple after it.
+    /// From the number of cells at `first` and at each multiple after it.
     pub(super) fn new(first: f64, counts: &[f64]) -> Kernels {
         let centers: Vec<(f64, u32)> = counts
             .iter()
@@ -46,15 +47,20 @@ impl Kernels {
     }
 
     /// The same for `n` multiples from `first` on, none of which is farther from a center than `n`.
+    /// All distances are then whole numbers below `n`, and each mass is computed once.
     pub(super) fn log_densities(&self, first: f64, n: usize, precision: f64) -> Vec<f64> {
         let masses = (0..n).map(|distance| self.mass(distance as f64));
         let masses: Vec<f64> = masses.take_while(|&mass| mass > 0.0).collect();
         let mass = |distance: f64| masses.get(distance as usize).copied().unwrap_or(0.0);
-        let of_class = |step: usize| match (self.centers.is_empty(), first + step as f64) {
-            (true, multiple) => self.log_density(multiple, precision),
-            (false, multiple) => self.log_density_by(mass, multiple, precision),
+        let log_density = |step: usize| {
+            let multiple = first + step as f64;
+            if self.centers.is_empty() {
+                self.log_density(multiple, precision)
+            } else {
+                self.log_density_by(mass, multiple, precision)
+            }
         };
-        (0..n).map(of_class).collect()
+        (0..n).map(log_density).collect()
     }
 
     /// The mass of the rounding interval at this distance from a center.
@@ -62,9 +68,10 @@ impl Kernels {
         mass(distance - 0.5, distance + 0.5, self.deviation)
     }
 
-    /// WEKA goes up from the multiple and then down, each until the centers not yet seen, were they
-    /// all as near as the last, would add less than a hundredth. A class without cells has one
-    /// center, 0, and its mass is not divided by the precision.
+    /// ln of Σ mass(|center - multiple|) · count / (cells · precision), over the centers that WEKA
+    /// looks at: it goes up from the multiple and then down, each until all centers not yet seen,
+    /// were they as near as the last, would add less than a hundredth. For WEKA a class without
+    /// cells has one center at 0, and its mass is not divided by the precision.
     fn log_density_by(&self, mass: impl Fn(f64) -> f64, multiple: f64, precision: f64) -> f64 {
         if self.centers.is_empty() {
             return log(mass(multiple.abs()));

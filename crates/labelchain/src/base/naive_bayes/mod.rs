@@ -1,4 +1,9 @@
 //! Naive Bayes: log-odds from the inputs, conditioned by label co-occurrence.
+//!
+//! Naive Bayes takes inputs and other labels to be independent given a label j. Its log-odds
+//! log P(Y_j = 1 | x, y) - log P(Y_j = 0 | x, y) are then a sum: the log prior odds, one term
+//! log P(x_i | Y_j = 1) - log P(x_i | Y_j = 0) for each input (a [`Factor`]), and one term of the
+//! same form for each label decided so far.
 
 use std::cell::LazyCell;
 
@@ -21,7 +26,7 @@ use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 use density::{Factor, Normal, rounded};
-use moments::{Moments, Relevant, Table};
+use moments::{MomentSums, Moments, RelevantLabels};
 
 /// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
 ///
@@ -62,11 +67,11 @@ pub struct NaiveBayesModel {
     views: Vec<LabelView>,
     /// log prior odds of each label.
     prior: Vec<f64>,
-    /// For each input, the labels that look at it and what it tells them.
+    /// For each input, the labels that use it and its term in their log-odds.
     factors: Vec<Vec<(LabelId, Factor)>>,
-    /// What each label's prior and the all-zero row say together; for sparse rows.
+    /// The log-odds of each label for a row that stores no cell; the start for sparse rows.
     baseline: Vec<f64>,
-    /// What a cell means that a sparse row leaves out.
+    /// The standardized value of a cell that a sparse row does not store.
     zero: Vec<f64>,
     /// `given[(2·a + v)·L + j]`: log P(Y_a = v | Y_j = 1) - log P(Y_a = v | Y_j = 0).
     given: Vec<f64>,
@@ -107,7 +112,7 @@ impl ChainLearner for NaiveBayes {
     }
 }
 
-/// What priors and the all-zero row say together.
+/// The log-odds of every label for a row that stores no cell.
 fn baseline(prior: &[f64], factors: &[Vec<(LabelId, Factor)>], zero: &[f64]) -> Vec<f64> {
     let mut baseline = prior.to_vec();
     for (factors, &zero) in factors.iter().zip(zero) {
@@ -124,7 +129,8 @@ struct Group<'v> {
     labels: Vec<LabelId>,
 }
 
-/// Undersampled labels stand alone; all others share the rows given.
+/// Labels that were not undersampled learn from all the rows and form one group, whose counts are
+/// made in one pass; each undersampled label is a group of its own.
 fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
     let is_whole = |view: &LabelView| view.rows.len() == rows.len();
     let whole = (0..views.len()).filter(|&at| is_whole(&views[at])).map(LabelId).collect();
@@ -135,8 +141,8 @@ fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
     groups
 }
 
-/// For every ordered pair of labels, in the rows of the conditioned one, with Laplace smoothing:
-/// (n_{v,y} + 1) / (n_y + 2).
+/// [`NaiveBayesModel::given`] for every ordered pair of labels a and j, counted in the rows that
+/// label j learns from, with Laplace smoothing: P(Y_a = v | Y_j = y) = (n_{v,y} + 1) / (n_y + 2).
 fn co_occurrence(train: &Prepared, groups: &[Group], counts: &[[f64; 2]]) -> Vec<f64> {
     let n_labels = counts.len();
     let labels = train.data().labels();
@@ -174,21 +180,22 @@ impl NaiveBayes {
         train: &Prepared,
         group: &Group,
         views: &[LabelView],
-        all: &mut [Vec<(LabelId, Factor)>],
+        by_input: &mut [Vec<(LabelId, Factor)>],
     ) {
         let n = group.labels.len();
         if n == 0 {
             return;
         }
         let labels = train.data().labels();
-        let mut place = vec![usize::MAX; views.len()];
-        group.labels.iter().enumerate().for_each(|(at, label)| place[label.0] = at);
-        let mut relevant = Relevant::new();
+        let mut index_in_group = vec![usize::MAX; views.len()];
+        group.labels.iter().enumerate().for_each(|(at, label)| index_in_group[label.0] = at);
+        let mut relevant = RelevantLabels::new();
         for &row in group.rows {
-            let here = labels.relevant(row).map(|label| place[label.0]);
-            relevant.push_row(here.filter(|&at| at < n));
+            let indices = labels.relevant(row).map(|label| index_in_group[label.0]);
+            relevant.push_row(indices.filter(|&at| at < n));
         }
-        let mut looks: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
+        // For each input, the labels of the group that use it, by their index in the group.
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
         let kind = |column: usize| &train.data().attributes()[column].kind;
         for (at, &label) in group.labels.iter().enumerate() {
             let discretizes = self.likelihood == Likelihood::Discretized;
@@ -197,32 +204,33 @@ impl NaiveBayes {
                 match (&bins, kind(column)) {
                     (Some(bins), AttributeKind::Numeric) => {
                         let factor = Factor::binned(bins(column));
-                        all[column].extend(factor.map(|factor| (label, factor)));
+                        by_input[column].extend(factor.map(|factor| (label, factor)));
                     }
-                    _ => looks[column].push(at),
+                    _ => users[column].push(at),
                 }
             }
         }
-        let used: Vec<usize> = (0..looks.len()).filter(|&at| !looks[at].is_empty()).collect();
-        let table = match self.likelihood {
+        let used: Vec<usize> = (0..users.len()).filter(|&at| !users[at].is_empty()).collect();
+        let sums = match self.likelihood {
             Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
-            _ => Table::new(train, group.rows, &used, &relevant, n),
+            _ => MomentSums::new(train, group.rows, &used, &relevant, n),
         };
         let spread = LazyCell::new(|| train.spreads(group.rows));
         let mut cells = Vec::with_capacity(group.rows.len());
         for (at, &column) in used.iter().enumerate() {
-            let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(looks[column].len());
-            let mut open = std::mem::take(&mut looks[column]);
+            let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(users[column].len());
+            // The labels whose factor for this input has not been found yet.
+            let mut pending = std::mem::take(&mut users[column]);
             let kind = kind(column);
-            if let (AttributeKind::Numeric, Some(table)) = (kind, &table) {
+            if let (AttributeKind::Numeric, Some(sums)) = (kind, &sums) {
                 let narrowest = |&label: &usize| {
-                    let (no, yes) = table.classes(at, label);
+                    let (no, yes) = sums.classes(at, label);
                     no.deviation().min(yes.deviation())
                 };
-                let least = open.iter().map(narrowest).fold(f64::INFINITY, f64::min);
+                let least = pending.iter().map(narrowest).fold(f64::INFINITY, f64::min);
                 let cells = group.rows.iter().map(|&row| train.data().features().get(row, column));
-                let precision = table.widest_precision(at, cells, FINE * least);
-                open.retain(|&label| match fine(table.classes(at, label), precision) {
+                let precision = sums.precision_bound(at, cells, FINE * least);
+                pending.retain(|&label| match fine_density(sums.classes(at, label), precision) {
                     Some(factor) => {
                         factors.push((label, factor));
                         false
@@ -230,54 +238,62 @@ impl NaiveBayes {
                     None => true,
                 });
             }
-            if !open.is_empty() {
+            if !pending.is_empty() {
                 train.gather(column, group.rows, &mut cells);
                 factors.extend(match kind {
-                    AttributeKind::Nominal(values) => {
-                        counted(&cells, &relevant, values.len(), n, &open, Factor::category)
-                    }
+                    AttributeKind::Nominal(values) => factors_from_counts(
+                        &cells,
+                        &relevant,
+                        values.len(),
+                        n,
+                        &pending,
+                        Factor::category,
+                    ),
                     AttributeKind::Numeric if self.likelihood == Likelihood::Kernel => {
                         let (precision, _) = precision(spread(column));
-                        kernels(&mut cells, &relevant, n, &open, precision)
+                        kernels(&mut cells, &relevant, n, &pending, precision)
                     }
                     AttributeKind::Numeric => {
-                        self.normals(&cells, &relevant, n, &open, precision(spread(column)))
+                        self.normals(&cells, &relevant, n, &pending, precision(spread(column)))
                     }
                 });
             }
-            all[column].extend(factors.into_iter().map(|(at, factor)| (group.labels[at], factor)));
+            by_input[column]
+                .extend(factors.into_iter().map(|(at, factor)| (group.labels[at], factor)));
         }
     }
 
+    /// The factors of some labels of a group for one numeric input, from normal distributions.
     fn normals(
         &self,
         cells: &[f64],
-        relevant: &Relevant,
+        relevant: &RelevantLabels,
         n: usize,
-        looks: &[usize],
+        labels: &[usize],
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
         let (plain, all) = relevant.moments(cells.iter().copied(), n);
-        // Few columns need their cells rounded; they are when the first label does.
-        let mut by_rounding = None;
+        // Few columns need the moments of their rounded cells; they are computed for the first
+        // label that does.
+        let mut rounded_moments = None;
         let mut factor = |&at: &usize| {
-            let classes = (all.less(&plain[at]), plain[at]);
+            let classes = (all.minus(&plain[at]), plain[at]);
             let density = match self.likelihood {
-                Likelihood::Auto => fine(classes, precision),
+                Likelihood::Auto => fine_density(classes, precision),
                 Likelihood::Gaussian => Some(density(classes, precision)),
                 Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
             };
             let factor = density.unwrap_or_else(|| {
-                let (rounded, all) = by_rounding.get_or_insert_with(|| {
+                let (rounded, all) = rounded_moments.get_or_insert_with(|| {
                     relevant.moments(cells.iter().map(|&cell| rounded(cell, precision)), n)
                 });
-                let [no, yes] = [all.less(&rounded[at]), rounded[at]]
+                let [no, yes] = [all.minus(&rounded[at]), rounded[at]]
                     .map(|moments| Normal::estimate(&moments, precision));
                 Factor::mass(no, yes, precision, range)
             });
             (at, factor)
         };
-        looks.iter().map(&mut factor).collect()
+        labels.iter().map(&mut factor).collect()
     }
 }
 
@@ -287,19 +303,22 @@ fn density((no, yes): (Moments, Moments), precision: f64) -> Factor {
     Factor::Density { irrelevant, relevant }
 }
 
-/// A precision of at most this part of a deviation is fine.
+/// A precision is fine if it is at most this part of the deviations.
 const FINE: f64 = 0.1;
 
-/// The same where a precision of at most so much is fine enough for it. Deviations are then wider
-/// than any precision would make them, so a bound will do.
-fn fine(classes: (Moments, Moments), precision: f64) -> Option<Factor> {
+/// Two normal densities, if the precision is fine enough for densities instead of interval masses.
+///
+/// An upper bound on the precision is enough: the precision enters a density only as the least
+/// deviation, precision / 6, and where the bound is fine the deviations are greater than that.
+fn fine_density(classes: (Moments, Moments), precision: f64) -> Option<Factor> {
     let factor = density(classes, precision);
     let Factor::Density { irrelevant, relevant } = &factor else { return None };
     let narrower = irrelevant.deviation.min(relevant.deviation);
     (precision.is_finite() && precision <= FINE * narrower).then_some(factor)
 }
 
-/// Mean gap between neighbouring distinct values, 0.01 where there is only one; and the range.
+/// The precision of a column, which is the mean gap between neighbouring distinct values or 0.01
+/// where there is only one value; and the range of the column.
 fn precision(spread: Spread) -> (f64, (f64, f64)) {
     let precision = match spread.n_gaps {
         0 => 0.01,
@@ -308,12 +327,13 @@ fn precision(spread: Spread) -> (f64, (f64, f64)) {
     (precision, (spread.least, spread.greatest))
 }
 
-/// WEKA's kernels are not finer than 1e-6.
+/// Kernel densities of the cells rounded to the precision, which for WEKA's kernels is at least
+/// 1e-6.
 fn kernels(
     cells: &mut [f64],
-    relevant: &Relevant,
+    relevant: &RelevantLabels,
     n: usize,
-    looks: &[usize],
+    labels: &[usize],
     precision: f64,
 ) -> Vec<(usize, Factor)> {
     let precision = precision.max(1e-6);
@@ -322,16 +342,17 @@ fn kernels(
     cells.iter_mut().for_each(|cell| *cell -= first);
     let n_steps = cells.iter().copied().fold(0.0, f64::max) as usize + 1;
     let factor = |no: &[f64], yes: &[f64]| Factor::kernels(first, precision, no, yes);
-    counted(cells, relevant, n_steps, n, looks, factor)
+    factors_from_counts(cells, relevant, n_steps, n, labels, factor)
 }
 
-/// Factors from how many cells of either class have each of so many values.
-fn counted(
+/// The factors of some of `n` labels from how many cells of either class have each of the values 0
+/// to `n_values` - 1.
+fn factors_from_counts(
     cells: &[f64],
-    relevant: &Relevant,
+    relevant: &RelevantLabels,
     n_values: usize,
     n: usize,
-    looks: &[usize],
+    labels: &[usize],
     factor: impl Fn(&[f64], &[f64]) -> Factor,
 ) -> Vec<(usize, Factor)> {
     let mut yes = vec![0.0; n * n_values];
@@ -345,7 +366,7 @@ fn counted(
         let no: Vec<f64> = all.iter().zip(yes).map(|(all, yes)| all - yes).collect();
         (at, factor(&no, yes))
     };
-    looks.iter().map(of_label).collect()
+    labels.iter().map(of_label).collect()
 }
 
 /// The log-odds of every label of every row, from prior and inputs.
@@ -376,7 +397,7 @@ impl BaseModel for NaiveBayesModel {
 }
 
 impl ChainModel for NaiveBayesModel {
-    /// Given a label, inputs are taken to be independent, so each may be learned on its own.
+    /// Naive Bayes takes inputs to be independent given a label, so parts of them may be fitted apart.
     fn concat_columns(mut self, other: NaiveBayesModel) -> Option<NaiveBayesModel> {
         let n_before = self.n_features();
         for (view, more) in self.views.iter_mut().zip(other.views) {
@@ -412,21 +433,22 @@ impl NaiveBayesModel {
         self.factors.len()
     }
 
-    /// Normal densities are quadratic in the cells, so those of all columns and labels are one
-    /// product of cells and their squares with coefficients. Everything else is looked up.
+    /// The log-odds of normal densities are a x² + b x + c in a cell x, so those of all columns and
+    /// labels are one matrix product of the cells and their squares with the coefficients. Other
+    /// factors, and columns with a missing cell, are added cell by cell.
     fn score_dense(&self, block: &Block, dense: &Dense) -> LogOdds {
         let n_labels = self.n_labels;
         let incomplete = incomplete_columns(block, dense);
         let mut columns = Vec::with_capacity(self.factors.len());
         // By input, then by label, as the factors are.
         let mut quadratics = Vec::with_capacity(self.factors.len() * n_labels);
-        let mut looked_up = Vec::new();
+        let mut others = Vec::new();
         for (column, factors) in self.factors.iter().enumerate() {
             let n_before = quadratics.len();
             for (label, factor) in factors {
                 match factor.quadratic().filter(|_| !incomplete[column]) {
                     Some(quadratic) => quadratics.push((columns.len(), *label, quadratic)),
-                    None => looked_up.push((column, *label, factor)),
+                    None => others.push((column, *label, factor)),
                 }
             }
             if quadratics.len() > n_before {
@@ -443,13 +465,14 @@ impl NaiveBayesModel {
         }
         let mut by_row = Vec::with_capacity(block.n_rows() * n_labels);
         let mut cells = Vec::new();
-        // So many rows at a time that they stay in the cache.
+        // Few enough rows at a time that their cells stay in the cache.
         for rows in block.rows.chunks(128) {
             cells.clear();
             for row in rows.iter().map(|&row| dense.row(row)) {
-                match columns.len() == row.len() {
-                    true => cells.extend_from_slice(row),
-                    false => cells.extend(columns.iter().map(|&column| row[column])),
+                if columns.len() == row.len() {
+                    cells.extend_from_slice(row);
+                } else {
+                    cells.extend(columns.iter().map(|&column| row[column]));
                 }
                 let start = cells.len() - columns.len();
                 cells.extend_from_within(start..);
@@ -460,7 +483,7 @@ impl NaiveBayesModel {
         for row in by_row.chunks_mut(n_labels.max(1)) {
             row.iter_mut().zip(&constants).for_each(|(sum, constant)| *sum += constant);
         }
-        for (column, label, factor) in looked_up {
+        for (column, label, factor) in others {
             let sums = by_row.iter_mut().skip(label.0).step_by(n_labels);
             for (sum, &row) in sums.zip(block.rows) {
                 let cell = dense.row(row)[column];
@@ -470,7 +493,8 @@ impl NaiveBayesModel {
         LogOdds { n_labels, by_row }
     }
 
-    /// The all-zero row is a constant, to which stored cells add a difference.
+    /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
+    /// difference of its factor to that of the value it replaces.
     fn score_sparse(&self, block: &Block) -> LogOdds {
         let n_labels = self.n_labels;
         let mut by_row = Vec::with_capacity(block.n_rows() * n_labels);
@@ -482,8 +506,8 @@ impl NaiveBayesModel {
                 let zero = self.zero[column];
                 for (label, factor) in &self.factors[column] {
                     let cell = stored + zero;
-                    let says = if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
-                    sums[label.0] += says - factor.log_odds(zero);
+                    let log_odds = if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
+                    sums[label.0] += log_odds - factor.log_odds(zero);
                 }
             }
         }
@@ -491,7 +515,7 @@ impl NaiveBayesModel {
     }
 }
 
-/// Which columns miss a cell in some row of the block.
+/// Whether each column has a missing cell in some row of the block.
 fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
     let mut incomplete = vec![false; block.features.n_columns()];
     for cells in block.rows.iter().map(|&row| dense.row(row)) {
@@ -506,7 +530,7 @@ fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
     incomplete
 }
 
-/// Log-odds of one row, moved by each decision.
+/// The log-odds of every label for one row, conditioned on the decisions so far.
 #[derive(Clone, Debug)]
 pub struct Conditioned<'m> {
     given: &'m [f64],

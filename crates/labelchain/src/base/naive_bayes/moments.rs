@@ -1,4 +1,5 @@
-//! Counts, sums and sums of squares by class, for many columns at once.
+//! Counts, sums and sums of squares of the cells of each class, from which means and deviations
+//! follow.
 
 use crate::data::Matrix;
 use crate::prepare::Prepared;
@@ -19,12 +20,13 @@ impl Moments {
         self.squares += value * value;
     }
 
-    /// With divisor n, as WEKA.
+    /// The standard deviation with divisor n, as in WEKA: √(|Σx² - (Σx)² / n| / n).
     pub(super) fn deviation(&self) -> f64 {
         ((self.squares - self.sum / self.n * self.sum).abs() / self.n).sqrt()
     }
 
-    pub(super) fn less(&self, other: &Moments) -> Moments {
+    /// The moments of the cells of `self` that are not among those of `other`.
+    pub(super) fn minus(&self, other: &Moments) -> Moments {
         Moments {
             n: self.n - other.n,
             sum: self.sum - other.sum,
@@ -33,27 +35,29 @@ impl Moments {
     }
 }
 
-/// For each row of a group, which of its labels are relevant, by place in the group.
-pub(super) struct Relevant {
+/// The labels of a group that are relevant to each row, as indices into the group.
+pub(super) struct RelevantLabels {
+    /// Where the indices of each row start, and at last where those of the last row end.
     starts: Vec<usize>,
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
-impl Relevant {
-    pub(super) fn new() -> Relevant {
-        Relevant { starts: vec![0], places: vec![] }
+impl RelevantLabels {
+    pub(super) fn new() -> RelevantLabels {
+        RelevantLabels { starts: vec![0], indices: vec![] }
     }
 
-    pub(super) fn push_row(&mut self, places: impl Iterator<Item = usize>) {
-        self.places.extend(places.map(|at| at as u32));
-        self.starts.push(self.places.len());
+    pub(super) fn push_row(&mut self, indices: impl Iterator<Item = usize>) {
+        self.indices.extend(indices.map(|at| at as u32));
+        self.starts.push(self.indices.len());
     }
 
     pub(super) fn by_row(&self) -> impl Iterator<Item = &[u32]> {
-        self.starts.windows(2).map(|span| &self.places[span[0]..span[1]])
+        self.starts.windows(2).map(|span| &self.indices[span[0]..span[1]])
     }
 
-    /// Moments of the cells of one column: those relevant to each of `n` labels, and all.
+    /// The moments of one column: for each of `n` labels of the cells in rows to which it is
+    /// relevant, and of all cells.
     pub(super) fn moments(
         &self,
         cells: impl Iterator<Item = f64>,
@@ -71,24 +75,27 @@ impl Relevant {
     }
 }
 
-/// The moments of many columns of the same rows, added up row by row, for rows lie together in
-/// memory and columns do not.
-pub(super) struct Table {
-    /// One line for each label and one for all rows, last.
-    lines: Vec<Line>,
+/// The moments of many columns of the same rows. They are summed row by row, because the cells of a
+/// row lie side by side in memory: adding a row is a SIMD loop over its columns.
+pub(super) struct MomentSums {
+    /// The sums of the rows to which each label is relevant; the last are those of all rows.
+    by_label: Vec<RowSums>,
+    /// The least and the greatest cell of each column.
     least: Vec<f64>,
     greatest: Vec<f64>,
 }
 
+/// Sums over some rows, by column.
 #[derive(Clone)]
-struct Line {
+struct RowSums {
     n_rows: f64,
+    /// How many cells are missing.
     missing: Vec<f64>,
     sums: Vec<f64>,
     squares: Vec<f64>,
 }
 
-impl Line {
+impl RowSums {
     #[inline(always)]
     fn add(&mut self, cells: &[f64]) {
         self.n_rows += 1.0;
@@ -99,25 +106,25 @@ impl Line {
     }
 }
 
-impl Table {
-    /// Of some columns, for `n` labels; none for sparse rows.
+impl MomentSums {
+    /// Sums up some columns for `n` labels; none for sparse rows.
     pub(super) fn new(
         train: &Prepared,
         rows: &[usize],
         columns: &[usize],
-        relevant: &Relevant,
+        relevant: &RelevantLabels,
         n: usize,
-    ) -> Option<Table> {
+    ) -> Option<MomentSums> {
         let Matrix::Dense(dense) = train.data().features() else { return None };
         let zeros = vec![0.0; columns.len()];
-        let line = Line {
+        let no_rows = RowSums {
             n_rows: 0.0,
             missing: zeros.clone(),
             sums: zeros.clone(),
             squares: zeros.clone(),
         };
-        let mut table = Table {
-            lines: vec![line; n + 1],
+        let mut moments = MomentSums {
+            by_label: vec![no_rows; n + 1],
             least: vec![f64::INFINITY; columns.len()],
             greatest: vec![f64::NEG_INFINITY; columns.len()],
         };
@@ -128,25 +135,28 @@ impl Table {
                 for (&row, relevant) in rows.iter().zip(relevant.by_row()) {
                     let row = dense.row(row);
                     if row.len() == columns.len() {
-                        table.add(row, relevant, &mut complete);
+                        moments.add(row, relevant, &mut complete);
                     } else {
                         gathered
                             .iter_mut()
                             .zip(columns)
                             .for_each(|(cell, &column)| *cell = row[column]);
-                        table.add(&gathered, relevant, &mut complete);
+                        moments.add(&gathered, relevant, &mut complete);
                     }
                 }
             },
         );
-        Some(table)
+        Some(moments)
     }
 
-    /// Missing cells are counted and then 0, in `complete`.
+    /// Adds a row to the sums of its relevant labels and to those of all rows. Missing cells are
+    /// counted, and add 0 to the sums: `complete` is room for a copy of the cells in which they are
+    /// 0.
     #[inline(always)]
     fn add<'c>(&mut self, mut cells: &'c [f64], relevant: &[u32], complete: &'c mut [f64]) {
-        let (last, n_labels) = (self.lines.len() - 1, relevant.len());
-        let lines = (0..=n_labels).map(|at| relevant.get(at).map_or(last, |&at| at as usize));
+        let (all_rows, n_relevant) = (self.by_label.len() - 1, relevant.len());
+        let indices =
+            (0..=n_relevant).map(|at| relevant.get(at).map_or(all_rows, |&at| at as usize));
         let mut any_missing = false;
         for ((least, greatest), &cell) in self.least.iter_mut().zip(&mut self.greatest).zip(cells) {
             any_missing |= cell.is_nan();
@@ -156,40 +166,44 @@ impl Table {
         if any_missing {
             for (column, cell) in cells.iter().enumerate() {
                 complete[column] = if cell.is_nan() { 0.0 } else { *cell };
-                for line in lines.clone().filter(|_| cell.is_nan()) {
-                    self.lines[line].missing[column] += 1.0;
+                for index in indices.clone().filter(|_| cell.is_nan()) {
+                    self.by_label[index].missing[column] += 1.0;
                 }
             }
             cells = complete;
         }
-        for line in lines {
-            self.lines[line].add(cells);
+        for index in indices {
+            self.by_label[index].add(cells);
         }
     }
 
-    /// The column at this place among those asked for, in the classes of one label: irrelevant and
-    /// relevant.
+    /// The moments of a column, by its index among those summed up, in the rows to which a label is
+    /// irrelevant and in those to which it is relevant.
     pub(super) fn classes(&self, column: usize, label: usize) -> (Moments, Moments) {
-        let of = |line: &Line| Moments {
-            n: line.n_rows - line.missing[column],
-            sum: line.sums[column],
-            squares: line.squares[column],
+        let of = |rows: &RowSums| Moments {
+            n: rows.n_rows - rows.missing[column],
+            sum: rows.sums[column],
+            squares: rows.squares[column],
         };
-        let (all, yes) = (of(&self.lines[self.lines.len() - 1]), of(&self.lines[label]));
-        (all.less(&yes), yes)
+        let (all, yes) = (of(&self.by_label[self.by_label.len() - 1]), of(&self.by_label[label]));
+        (all.minus(&yes), yes)
     }
 
-    /// No less than the mean gap between neighbouring values of the column, from counting values
-    /// that must differ because they lie in different ones of many slots. Counting stops where the
-    /// gap is known to be at most `enough`.
-    pub(super) fn widest_precision(
+    /// An upper bound on the mean gap between neighbouring distinct values of the column.
+    ///
+    /// The mean gap is range / (distinct values - 1). The range is cut into many slots, and cells
+    /// in different slots are distinct, so the number of slots hit is a lower bound on that of
+    /// distinct values, without sorting. Counting stops once the gap is known to be at most
+    /// `enough`.
+    pub(super) fn precision_bound(
         &self,
         column: usize,
         cells: impl Iterator<Item = f64>,
         enough: f64,
     ) -> f64 {
         const SLOTS: usize = 8192;
-        // Gaps are added up one by one elsewhere, so they may come out a little greater.
+        // The exact precision is a sum of gaps, which rounding may make a little greater than the
+        // range.
         let width = (self.greatest[column] - self.least[column]) * (1.0 + 1e-9);
         let n_enough = width / enough + 2.0;
         let (mut seen, mut n_seen) = ([0u64; SLOTS / 64], 0);

@@ -1,9 +1,9 @@
-//! Which C and γ? Those of least error in cross-validation, for all labels from one table of
-//! distances.
+//! Grid search for C and γ: the point with the fewest errors in cross-validation, for all labels
+//! from one table of distances.
 
 use rayon::prelude::*;
 
-use super::kernel::{Kernel, Likeness, Rows, Source, padded};
+use super::kernel::{Kernel, KernelFunction, KernelRows, KernelSource, padded};
 use super::smo::Solver;
 use super::training_rows::Problem;
 use super::{BinarySvm, Svm, TrainingRows};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::product::times_transposed;
 use crate::seed::Seed;
 
-/// Points to try with the RBF kernel (methods 0).
+/// The points to try with the RBF kernel (methods 0).
 ///
 /// | field | default | range |
 /// |---|---|---|
@@ -26,7 +26,7 @@ pub struct Grid {
     pub costs: Vec<f64>,
     /// Values of γ.
     pub gammas: Vec<f64>,
-    /// Plain folds, the same for all labels.
+    /// How many folds; they are not stratified, and the same for all labels.
     pub n_folds: usize,
 }
 
@@ -37,69 +37,71 @@ impl Default for Grid {
     }
 }
 
-/// What was chosen for a label, and why.
+/// The settings chosen for a label, and the errors they were chosen by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    /// With the point of fewest errors, the earliest of equals.
+    /// Settings with the point of fewest errors; of equals the first.
     pub svm: Svm,
-    /// Rows decided wrongly at each point: C by C, for each every γ.
+    /// How many rows were misclassified at each point: for every C, each γ.
     pub errors: Vec<usize>,
 }
 
-/// The rows under one γ: everything that folds, labels and values of C share.
-struct Stage<'a> {
-    space: &'a TrainingRows,
+/// Cross-validation with one γ: what folds, labels and values of C share.
+struct CrossValidation<'a> {
+    train: &'a TrainingRows,
     rows: &'a [usize],
-    cut: &'a Folds,
-    likeness: Likeness,
-    /// The kernel, row by row, where there is room for it.
-    kernel: Option<Vec<f32>>,
+    folds: &'a Folds,
+    kernel: KernelFunction,
+    /// The kernel matrix of the rows, row by row, if there is memory for it.
+    matrix: Option<Vec<f32>>,
 }
 
 impl Grid {
-    /// The point for every label, by cross-validation on some rows of a space; all else as in `svm`.
+    /// Chooses a point for every label, by cross-validation on some of the training rows; all other
+    /// settings are those of `svm`.
     ///
-    /// Each γ has one kernel, for all folds, labels and values of C. Along C, a machine starts from
-    /// the one before.
+    /// Each γ needs one kernel matrix, for all folds, labels and values of C. The optimization for
+    /// a C starts from the optimum for the C before.
     pub fn tune(
         &self,
         svm: &Svm,
-        space: &TrainingRows,
+        train: &TrainingRows,
         rows: &[usize],
         seed: Seed,
     ) -> Result<Vec<Tuned>> {
-        let cut = folds(rows.len(), self.n_folds, seed.child("grid", 0))?;
-        self.tune_on(svm, space, rows, &cut)
+        let folds = folds(rows.len(), self.n_folds, seed.child("grid", 0))?;
+        self.tune_on(svm, train, rows, &folds)
     }
 
-    /// The same on folds made elsewhere, of the rows in the order given.
+    /// The same with given folds of the rows, in the order of `rows`.
     pub fn tune_on(
         &self,
         svm: &Svm,
-        space: &TrainingRows,
+        train: &TrainingRows,
         rows: &[usize],
-        cut: &Folds,
+        folds: &Folds,
     ) -> Result<Vec<Tuned>> {
         self.check(svm)?;
-        Error::unless_same("rows that are cut into folds", rows.len(), cut.n_rows())?;
-        let likeness = |&gamma: &f64| Kernel::Rbf { gamma: Some(gamma) }.likeness(space.width());
-        let likenesses: Vec<Likeness> = self.gammas.iter().map(likeness).collect::<Result<_>>()?;
-        // As many at a time as there is memory for; what they find does not depend on it.
-        let at_once = space.memory() as u128 / Stage::n_bytes(rows.len()).max(1);
-        let keep = at_once > 0;
-        let stage = |&likeness: &Likeness| {
-            Stage::new(space, rows, cut, likeness, keep).errors(&self.costs, svm.max_steps)
+        Error::unless_same("rows that are cut into folds", rows.len(), folds.n_rows())?;
+        let kernel = |&gamma: &f64| Kernel::Rbf { gamma: Some(gamma) }.function(train.width());
+        let kernels: Vec<KernelFunction> = self.gammas.iter().map(kernel).collect::<Result<_>>()?;
+        // As many values of γ at a time as there is memory for; the errors do not depend on it.
+        let at_once = train.memory() as u128 / CrossValidation::n_bytes(rows.len()).max(1);
+        let has_room = at_once > 0;
+        let errors = |&kernel: &KernelFunction| {
+            let validation = CrossValidation::new(train, rows, folds, kernel, has_room);
+            validation.errors(&self.costs, svm.max_steps)
         };
         let mut by_gamma: Vec<Vec<usize>> = Vec::new();
-        for likenesses in likenesses.chunks(at_once.clamp(1, 64) as usize) {
-            by_gamma.par_extend(likenesses.par_iter().map(stage));
+        for kernels in kernels.chunks(at_once.clamp(1, 64) as usize) {
+            by_gamma.par_extend(kernels.par_iter().map(errors));
         }
         let n_costs = self.costs.len();
         let errors = |label: usize| -> Vec<usize> {
-            let of_cost = |cost| by_gamma.iter().map(move |found| found[label * n_costs + cost]);
+            let of_cost = |cost| by_gamma.iter().map(move |errors| errors[label * n_costs + cost]);
             (0..n_costs).flat_map(of_cost).collect()
         };
-        let labels = 0..space.labels().n_labels();
+        let labels = 0..train.labels().n_labels();
         Ok(labels.map(|label| self.choose(svm, errors(label))).collect())
     }
 
@@ -119,6 +121,7 @@ impl Grid {
         Ok(())
     }
 
+    /// The first point of fewest errors.
     fn choose(&self, svm: &Svm, errors: Vec<usize>) -> Tuned {
         let fewest = errors.iter().min().copied().unwrap_or(0);
         let best = errors.iter().position(|&n_wrong| n_wrong == fewest).unwrap_or(0);
@@ -128,115 +131,121 @@ impl Grid {
     }
 }
 
-impl<'a> Stage<'a> {
-    /// Of the kernel, and of its parts among the training rows of each of three folds.
+impl<'a> CrossValidation<'a> {
+    /// The bytes of the kernel matrix, and of its parts for the training rows of three folds: each
+    /// part has (2/3)² of the entries, less than half.
     fn n_bytes(n_rows: usize) -> u128 {
         (n_rows as u128).pow(2) * (4 + 3 * 2)
     }
 
     fn new(
-        space: &'a TrainingRows,
+        train: &'a TrainingRows,
         rows: &'a [usize],
-        cut: &'a Folds,
-        likeness: Likeness,
-        keep: bool,
-    ) -> Stage<'a> {
-        let mut stage = Stage { space, rows, cut, likeness, kernel: None };
+        folds: &'a Folds,
+        kernel: KernelFunction,
+        has_room: bool,
+    ) -> CrossValidation<'a> {
+        let mut validation = CrossValidation { train, rows, folds, kernel, matrix: None };
         let all: Vec<usize> = (0..rows.len()).collect();
-        stage.kernel = keep.then(|| {
-            let mut kernel = vec![0.0; rows.len() * rows.len()];
-            let by_row = kernel.par_chunks_mut(rows.len().max(1)).enumerate();
-            by_row.for_each(|(from, row)| row.copy_from_slice(&stage.row(from, &all)));
-            kernel
+        validation.matrix = has_room.then(|| {
+            let mut matrix = vec![0.0; rows.len() * rows.len()];
+            let by_row = matrix.par_chunks_mut(rows.len().max(1)).enumerate();
+            by_row.for_each(|(from, row)| row.copy_from_slice(&validation.kernel_row(from, &all)));
+            matrix
         });
-        stage
+        validation
     }
 
-    /// How like one of the rows is to some of them.
-    fn row(&self, from: usize, to: &[usize]) -> Vec<f32> {
+    /// The kernel values of one of the rows with some of them, by index among the rows.
+    fn kernel_row(&self, from: usize, to: &[usize]) -> Vec<f32> {
         let mut row = Vec::with_capacity(padded(to.len()));
-        match &self.kernel {
-            Some(kernel) => {
-                let all = &kernel[from * self.rows.len()..];
+        match &self.matrix {
+            Some(matrix) => {
+                let all = &matrix[from * self.rows.len()..];
                 row.extend(to.iter().map(|&to| all[to]));
             }
             None => {
-                Problem::new(self.space, self.rows, &[]).distances(from, to, &mut row);
-                self.likeness.turn(&mut row);
+                Problem::new(self.train, self.rows, &[]).distances(from, to, &mut row);
+                self.kernel.apply(&mut row);
             }
         }
         row
     }
 
-    /// Rows decided wrongly where they are tested: label by label, for each every C.
+    /// How many rows are misclassified in the fold in which they are tested: for every label, each
+    /// C.
     fn errors(&self, costs: &[f64], max_steps: u64) -> Vec<usize> {
         let of_fold = |fold| self.errors_in(fold, costs, max_steps);
         let add = |mut sums: Vec<usize>, errors: Vec<usize>| {
             sums.iter_mut().zip(errors).for_each(|(sum, errors)| *sum += errors);
             sums
         };
-        let none = || vec![0; self.space.labels().n_labels() * costs.len()];
-        (0..self.cut.n_folds()).into_par_iter().map(of_fold).reduce(none, add)
+        let none = || vec![0; self.train.labels().n_labels() * costs.len()];
+        (0..self.folds.n_folds()).into_par_iter().map(of_fold).reduce(none, add)
     }
 
     fn errors_in(&self, fold: usize, costs: &[f64], max_steps: u64) -> Vec<usize> {
-        let train = self.cut.train_rows(fold);
-        let rows: Vec<usize> = train.iter().map(|&place| self.rows[place]).collect();
-        let problem = Problem::new(self.space, &rows, &[]);
-        let kernel = self.kernel.is_some().then(|| {
-            let mut kernel = Vec::with_capacity(train.len() * padded(train.len()));
+        let train = self.folds.train_rows(fold);
+        let rows: Vec<usize> = train.iter().map(|&at| self.rows[at]).collect();
+        let problem = Problem::new(self.train, &rows, &[]);
+        let matrix = self.matrix.is_some().then(|| {
+            let mut matrix = Vec::with_capacity(train.len() * padded(train.len()));
             for &from in &train {
-                kernel.extend(self.row(from, &train));
-                kernel.resize(kernel.len().next_multiple_of(padded(train.len()).max(1)), 0.0);
+                matrix.extend(self.kernel_row(from, &train));
+                matrix.resize(matrix.len().next_multiple_of(padded(train.len()).max(1)), 0.0);
             }
-            kernel
+            matrix
         });
-        let machines = |label: usize| {
-            let is_relevant = |&row: &usize| self.space.labels().get(row, LabelId(label));
+        // The weights and the bias of one label for every C.
+        let solutions = |label: usize| {
+            let is_relevant = |&row: &usize| self.train.labels().get(row, LabelId(label));
             let relevant: Vec<bool> = rows.iter().map(is_relevant).collect();
-            if let Some(machine) = BinarySvm::of_one_class(&relevant, self.likeness) {
-                return vec![(vec![0.0; rows.len()], machine.bias); costs.len()];
+            if let Some(constant) = BinarySvm::of_one_class(&relevant, self.kernel) {
+                return vec![(vec![0.0; rows.len()], constant.bias); costs.len()];
             }
-            let source = match &kernel {
-                Some(kernel) => Source::Whole(kernel),
-                None => Source::Distances(&problem, self.likeness),
+            let source = match &matrix {
+                Some(matrix) => KernelSource::Matrix(matrix),
+                None => KernelSource::Distances(&problem, self.kernel),
             };
-            let memory = self.space.memory() / rayon::current_num_threads();
-            let kernel = Rows::new(source, rows.len(), memory);
-            let mut solver = Solver::new(kernel, &relevant, self.likeness.of_equals());
+            let memory = self.train.memory() / rayon::current_num_threads();
+            let kernel_rows = KernelRows::new(source, rows.len(), memory);
+            let mut solver = Solver::new(kernel_rows, &relevant, self.kernel.diagonal());
             let solve = |&cost: &f64| {
                 let solution = solver.solve(cost, max_steps);
                 (solution.weights, solution.bias)
             };
             costs.iter().map(solve).collect::<Vec<_>>()
         };
-        let labels = 0..self.space.labels().n_labels();
-        let machines: Vec<_> = labels.into_par_iter().flat_map_iter(machines).collect();
-        self.count(&train, &self.cut.test_rows(fold), &machines, costs.len())
+        let labels = 0..self.train.labels().n_labels();
+        let solutions: Vec<_> = labels.into_par_iter().flat_map_iter(solutions).collect();
+        self.count_errors(&train, &self.folds.test_rows(fold), &solutions, costs.len())
     }
 
-    /// One product decides all labels under every C, some rows at a time.
-    fn count(
+    /// How many test rows each solution misclassifies. One matrix product of kernel values and
+    /// weights gives the decisions of all labels for every C, for some rows at a time.
+    fn count_errors(
         &self,
         train: &[usize],
         test: &[usize],
-        machines: &[(Vec<f64>, f64)],
+        solutions: &[(Vec<f64>, f64)],
         n_costs: usize,
     ) -> Vec<usize> {
         const BLOCK: usize = 256;
-        let weights: Vec<f64> = machines.iter().flat_map(|(weights, _)| weights).copied().collect();
-        let mut errors = vec![0; machines.len()];
+        let n_solutions = solutions.len();
+        let weights: Vec<f64> =
+            solutions.iter().flat_map(|(weights, _)| weights).copied().collect();
+        let mut errors = vec![0; n_solutions];
         for test in test.chunks(BLOCK) {
-            let mut likenesses = Vec::with_capacity(test.len() * train.len());
-            for &place in test {
-                likenesses.extend(self.row(place, train).into_iter().map(f64::from));
+            let mut kernel_values = Vec::with_capacity(test.len() * train.len());
+            for &row in test {
+                kernel_values.extend(self.kernel_row(row, train).into_iter().map(f64::from));
             }
             let sums =
-                times_transposed(&likenesses, &weights, test.len(), machines.len(), train.len());
-            for (&place, sums) in test.iter().zip(sums.chunks(machines.len().max(1))) {
-                for (at, (sum, (_, bias))) in sums.iter().zip(machines).enumerate() {
+                times_transposed(&kernel_values, &weights, test.len(), n_solutions, train.len());
+            for (&row, sums) in test.iter().zip(sums.chunks(n_solutions.max(1))) {
+                for (at, (sum, (_, bias))) in sums.iter().zip(solutions).enumerate() {
                     let label = LabelId(at / n_costs);
-                    let relevant = self.space.labels().get(self.rows[place], label);
+                    let relevant = self.train.labels().get(self.rows[row], label);
                     errors[at] += usize::from((sum + bias > 0.0) != relevant);
                 }
             }

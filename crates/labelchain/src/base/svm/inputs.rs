@@ -1,11 +1,11 @@
-//! What does a row look like to a kernel? Numbers only, and none missing.
+//! Rows as vectors of numbers for kernels: missing cells are imputed and nominal inputs encoded.
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AttributeKind, Dataset, Matrix};
 use crate::error::{Error, Result};
 
-/// Cells beyond this would overflow when squared and summed.
+/// Cells beyond this are refused: their squares could overflow when they are summed.
 const LARGEST: f64 = 1e100;
 
 /// How rows become numbers, by the rules of WEKA's LIBSVM wrapper and learned from training rows: a
@@ -19,13 +19,15 @@ pub(super) struct Inputs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Column {
-    /// The first of its numbers.
+    /// Where its numbers start in the vector of a row.
     start: usize,
-    /// The indicators it becomes, 1 for a single number, 0 where it is not looked at.
+    /// How many numbers it becomes: an indicator for each value, 1 number, or 0 where it is not
+    /// used.
     width: usize,
-    /// What a missing cell stands for.
-    usual: f64,
-    /// What is taken off a number. No distance sees it, and products lose fewer digits.
+    /// The value that replaces a missing cell.
+    imputed: f64,
+    /// What is subtracted from a number: the mean. Distances stay the same, and the products that
+    /// they are computed from lose fewer digits.
     center: f64,
 }
 
@@ -33,17 +35,17 @@ impl Inputs {
     /// Learns from all rows of `train`.
     pub(super) fn of(train: &Dataset) -> Result<Inputs> {
         check(train)?;
-        let moments = Moments::of(train);
+        let statistics = ColumnStatistics::of(train);
         let (mut columns, mut start) = (Vec::with_capacity(train.n_features()), 0);
         for (at, attribute) in train.attributes().iter().enumerate() {
             let column = match &attribute.kind {
                 AttributeKind::Numeric => {
-                    let mean = moments.sums[at] / moments.present[at].max(1.0);
-                    Column { start, width: 1, usual: mean, center: mean }
+                    let mean = statistics.sums[at] / statistics.present[at].max(1.0);
+                    Column { start, width: 1, imputed: mean, center: mean }
                 }
                 AttributeKind::Nominal(values) => {
                     let width = if values.len() > 2 { values.len() } else { 1 };
-                    Column { start, width, usual: moments.mode(at), center: 0.0 }
+                    Column { start, width, imputed: statistics.mode(at), center: 0.0 }
                 }
             };
             start += column.width;
@@ -52,7 +54,7 @@ impl Inputs {
         Ok(Inputs { columns, width: start })
     }
 
-    /// Looks at these columns alone, ascending; and which of the numbers are left.
+    /// The same restricted to these columns, ascending; and which numbers of a vector are left.
     pub(super) fn only(&self, features: &[usize]) -> (Inputs, Vec<usize>) {
         let mut only = Inputs { columns: Vec::with_capacity(self.columns.len()), width: 0 };
         let mut kept = Vec::new();
@@ -70,12 +72,12 @@ impl Inputs {
         self.columns.len()
     }
 
-    /// How many numbers a row is.
+    /// How many numbers a row has.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// The numbers of the rows named, row after row.
+    /// The vectors of some rows, row by row.
     pub(super) fn numbers(&self, features: &Matrix, rows: &[usize]) -> Vec<f64> {
         let mut zeros = vec![0.0; self.width];
         self.columns.iter().for_each(|column| column.write(0.0, &mut zeros));
@@ -98,19 +100,20 @@ impl Inputs {
         let follows = |column: &Column| {
             let fits = column.start == start;
             start += column.width.min(usize::MAX - start);
-            let is_named = column.width > 1;
-            let known = !is_named || (0.0..column.width as f64).contains(&column.usual);
-            fits && known && column.usual.is_finite() && column.center.is_finite()
+            let has_indicators = column.width > 1;
+            let is_value = (0.0..column.width as f64).contains(&column.imputed);
+            let known = !has_indicators || is_value;
+            fits && known && column.imputed.is_finite() && column.center.is_finite()
         };
         self.columns.len() == n_features && self.columns.iter().all(follows) && start == self.width
     }
 }
 
 impl Column {
-    /// A value that was not declared is a missing one.
+    /// Writes the numbers of a cell. A nominal value that was not declared counts as missing.
     fn write(&self, cell: f64, row: &mut [f64]) {
         let known = !cell.is_nan() && (self.width == 1 || cell < self.width as f64);
-        let cell = if known { cell } else { self.usual };
+        let cell = if known { cell } else { self.imputed };
         let row = &mut row[self.start..self.start + self.width];
         match row {
             [] => {}
@@ -136,42 +139,44 @@ fn check(train: &Dataset) -> Result<()> {
 }
 
 /// Sums of cells and counts of values, by column.
-struct Moments {
+struct ColumnStatistics {
+    /// How many cells are not missing.
     present: Vec<f64>,
     sums: Vec<f64>,
+    /// How often each value of a nominal input occurs.
     counts: Vec<Vec<usize>>,
 }
 
-impl Moments {
-    fn of(train: &Dataset) -> Moments {
+impl ColumnStatistics {
+    fn of(train: &Dataset) -> ColumnStatistics {
         let n_features = train.n_features();
         let n_values = |column: usize| train.attributes()[column].values().map_or(0, <[_]>::len);
-        let mut moments = Moments {
+        let mut statistics = ColumnStatistics {
             present: vec![train.n_rows() as f64; n_features],
             sums: vec![0.0; n_features],
             counts: (0..n_features).map(|column| vec![0; n_values(column)]).collect(),
         };
-        // What a sparse row leaves out is a 0, and the first value of a list.
+        // A cell that a sparse row does not store is 0, or the first value of a nominal input.
         let mut stored = vec![0; n_features];
         for row in 0..train.n_rows() {
             for (column, cell) in train.features().entries(row) {
                 stored[column] += 1;
                 if cell.is_nan() {
-                    moments.present[column] -= 1.0;
+                    statistics.present[column] -= 1.0;
                 } else {
-                    moments.sums[column] += cell;
-                    let count = moments.counts[column].get_mut(cell as usize);
+                    statistics.sums[column] += cell;
+                    let count = statistics.counts[column].get_mut(cell as usize);
                     count.into_iter().for_each(|count| *count += 1);
                 }
             }
         }
-        for (counts, stored) in moments.counts.iter_mut().zip(stored) {
+        for (counts, stored) in statistics.counts.iter_mut().zip(stored) {
             counts.first_mut().into_iter().for_each(|first| *first += train.n_rows() - stored);
         }
-        moments
+        statistics
     }
 
-    /// The most common value of a list, of equals the first; the first of all if none occurs.
+    /// The most common value of a nominal input, of equals the first.
     fn mode(&self, column: usize) -> f64 {
         let counts = &self.counts[column];
         let most = counts.iter().max().copied().unwrap_or(0);
@@ -196,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn missing_cells_are_what_is_usual_and_names_are_indicators() {
-        // x has mean (5 + 0 + 1) / 3 = 2, which is taken off; g and yes are the most common.
+    fn missing_cells_are_imputed_and_nominal_values_are_indicators() {
+        // x has mean (5 + 0 + 1) / 3 = 2, which is subtracted; g and yes are the most common.
         let dense = read("r,no,5,?,1\ng,yes,0,?,0\ng,yes,1,?,0\n?,?,?,?,0\n");
         let sparse =
             read("{2 5,3 ?,4 1}\n{0 g,1 yes,3 ?}\n{0 g,1 yes,2 1,3 ?}\n{0 ?,1 ?,2 ?,3 ?}\n");

@@ -35,34 +35,37 @@ fn view(rows: &[usize], features: &[usize]) -> LabelView {
     LabelView { rows: rows.into(), features: features.to_vec() }
 }
 
-fn space(data: &Dataset) -> TrainingRows {
+fn training_rows(data: &Dataset) -> TrainingRows {
     TrainingRows::new(data, 1 << 30).unwrap()
 }
 
-/// What a machine says of every training row.
-fn decisions(machine: &BinarySvm, data: &Dataset) -> Vec<f64> {
-    let distances = space(data).distances(data.features(), &all_rows(data));
-    distances.chunks(data.n_rows()).map(|row| machine.decide(|other| row[other])).collect()
+/// The decision value of a classifier for every training row.
+fn decisions(classifier: &BinarySvm, data: &Dataset) -> Vec<f64> {
+    let distances = training_rows(data).distances(data.features(), &all_rows(data));
+    distances
+        .chunks(data.n_rows())
+        .map(|row| classifier.decision_value(|other| row[other]))
+        .collect()
 }
 
-/// Rows without weight lie beyond the margin, those of full weight within, the others on it.
+/// Rows without weight lie beyond the margin, those of full weight within it, the others on it.
 #[test]
 fn the_conditions_of_the_optimum_hold_at_every_point_of_the_grid() {
     let data = noisy(80, 1);
-    let (space, rows, grid) = (space(&data), all_rows(&data), Grid::default());
+    let (train, rows, grid) = (training_rows(&data), all_rows(&data), Grid::default());
     let points = grid.costs.iter().flat_map(|c| grid.gammas.iter().map(move |g| rbf(*g, *c)));
     let linear = [0.001, 1.0, 10.0].map(|cost| Svm { kernel: Kernel::Linear, ..rbf(1.0, cost) });
     for svm in points.chain(linear) {
         for label in data.labels().ids() {
-            let machine = svm.fit(&space, &rows, label, &[]).unwrap();
-            assert!(machine.converged());
+            let classifier = svm.fit(&train, &rows, label, &[]).unwrap();
+            assert!(classifier.converged());
             let mut weights = vec![0.0; rows.len()];
-            let supports = machine.support_rows().zip(&machine.weights);
+            let supports = classifier.support_rows().zip(&classifier.weights);
             supports.for_each(|(row, &weight)| weights[row] = weight);
             assert!(weights.iter().sum::<f64>().abs() < 1e-9);
-            for (row, said) in decisions(&machine, &data).into_iter().enumerate() {
+            for (row, decision) in decisions(&classifier, &data).into_iter().enumerate() {
                 let sign = if data.labels().get(row, label) { 1.0 } else { -1.0 };
-                let (weight, margin) = (sign * weights[row], sign * said - 1.0);
+                let (weight, margin) = (sign * weights[row], sign * decision - 1.0);
                 // Kernels in single precision add less than a hundredth to the tolerance.
                 let tolerance = 1.01e-3;
                 assert!((0.0..=svm.cost).contains(&weight), "{weight}");
@@ -74,20 +77,20 @@ fn the_conditions_of_the_optimum_hold_at_every_point_of_the_grid() {
 }
 
 #[test]
-fn a_kernel_too_large_for_memory_gives_the_same_machine() {
+fn a_kernel_too_large_for_memory_gives_the_same_classifier() {
     let data = noisy(120, 2);
     let rows = all_rows(&data);
     let svm = rbf(0.5, 5.0);
     let before = [LabelId(1)];
-    let plenty = svm.fit(&space(&data), &rows, LabelId(0), &before).unwrap();
+    let plenty = svm.fit(&training_rows(&data), &rows, LabelId(0), &before).unwrap();
     let little = TrainingRows::new(&data, 4000).unwrap();
     let scarce = svm.fit(&little, &rows, LabelId(0), &before).unwrap();
     for (a, b) in decisions(&plenty, &data).into_iter().zip(decisions(&scarce, &data)) {
         assert!((a - b).abs() < 1e-4, "{a} {b}");
     }
     let grid = Grid::default();
-    let [plenty, scarce] = [&space(&data), &little]
-        .map(|space| grid.tune(&Svm::default(), space, &rows, Seed::new(1)).unwrap());
+    let [plenty, scarce] = [&training_rows(&data), &little]
+        .map(|train| grid.tune(&Svm::default(), train, &rows, Seed::new(1)).unwrap());
     assert_eq!(plenty, scarce);
 }
 
@@ -98,26 +101,26 @@ fn any_number_of_threads_gives_the_same_bytes() {
     let [one, three] = [1, 3].map(|n_threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
         pool.install(|| {
-            let space = space(&data);
-            let tuned = Grid::default().tune(&Svm::default(), &space, &rows, Seed::new(1)).unwrap();
+            let train = training_rows(&data);
+            let tuned = Grid::default().tune(&Svm::default(), &train, &rows, Seed::new(1)).unwrap();
             let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
             let views = vec![view(&rows, &[0, 1, 2]), view(&rows, &[1])];
-            let model = SvmChain::fit(&svms, &space, views, &[1, 0].map(LabelId)).unwrap();
+            let model = SvmChain::fit(&svms, &train, views, &[1, 0].map(LabelId)).unwrap();
             (tuned, postcard::to_stdvec(&model).unwrap())
         })
     });
     assert_eq!(one, three);
 }
 
-/// Counted by hand: every machine fitted anew, every row asked.
+/// Counted by hand: every classifier is fitted anew, and every test row classified.
 #[test]
 fn the_grid_counts_errors_of_cross_validation_and_takes_the_first_of_equals() {
     let data = noisy(90, 4);
-    let (space, rows) = (space(&data), all_rows(&data));
+    let (train, rows) = (training_rows(&data), all_rows(&data));
     let grid = Grid { costs: vec![0.001, 1.0, 7.0], gammas: vec![0.01, 0.5], n_folds: 3 };
     let cut = folds(90, 3, Seed::new(5).child("grid", 0)).unwrap();
-    let tuned = grid.tune(&Svm::default(), &space, &rows, Seed::new(5)).unwrap();
-    let distances = space.distances(data.features(), &rows);
+    let tuned = grid.tune(&Svm::default(), &train, &rows, Seed::new(5)).unwrap();
+    let distances = train.distances(data.features(), &rows);
     for (label, tuned) in data.labels().ids().zip(&tuned) {
         let mut expected = Vec::new();
         for (&cost, &gamma) in
@@ -125,9 +128,11 @@ fn the_grid_counts_errors_of_cross_validation_and_takes_the_first_of_equals() {
         {
             let wrong = |fold: usize| {
                 let svm = rbf(gamma, cost);
-                let machine = svm.fit(&space, &cut.train_rows(fold), label, &[]).unwrap();
-                let says = |row: usize| machine.decide(|other| distances[row * 90 + other]) > 0.0;
-                let is_wrong = |&row: &usize| says(row) != data.labels().get(row, label);
+                let classifier = svm.fit(&train, &cut.train_rows(fold), label, &[]).unwrap();
+                let decides = |row: usize| {
+                    classifier.decision_value(|other| distances[row * 90 + other]) > 0.0
+                };
+                let is_wrong = |&row: &usize| decides(row) != data.labels().get(row, label);
                 cut.test_rows(fold).into_iter().filter(is_wrong).count()
             };
             expected.push((0..3).map(wrong).sum::<usize>());
@@ -156,7 +161,7 @@ fn ask(model: &SvmChain, data: &Dataset) -> Vec<f64> {
 }
 
 #[test]
-fn one_class_is_said_always_and_no_rows_say_irrelevant() {
+fn one_class_is_a_constant_and_no_rows_are_irrelevant() {
     let relevant = Svm::default().fit_binary(&read("1,5,?,1\n2,5,?,1\n")).unwrap();
     assert_eq!(ask(&relevant, &read("9,5,?,0\n?,5,?,0\n")), [1.0, 1.0]);
     let irrelevant = Svm::default().fit_binary(&read("1,5,?,0\n")).unwrap();
@@ -165,8 +170,8 @@ fn one_class_is_said_always_and_no_rows_say_irrelevant() {
     assert_eq!(ask(&nothing, &read("9,5,?,0\n")), [-1.0]);
     // Every point of a grid is as good as the first.
     let data = read("1,5,?,1\n2,5,?,1\n3,5,?,1\n");
-    let space = space(&data);
-    let tuned = Grid::default().tune(&Svm::default(), &space, &[0, 1, 2], Seed::new(1)).unwrap();
+    let train = training_rows(&data);
+    let tuned = Grid::default().tune(&Svm::default(), &train, &[0, 1, 2], Seed::new(1)).unwrap();
     assert_eq!(tuned[0].svm, rbf(0.001, 0.001));
 }
 
@@ -176,25 +181,27 @@ fn rows_that_contradict_each_other_weigh_all_they_may() {
     let data = read("1,5,?,0\n1,5,?,1\n1,5,?,1\n1,5,?,0\n1,5,?,0\n");
     for cost in [0.001, 1.0, 1e6] {
         let model = Svm { cost, ..Svm::default() }.fit_binary(&data).unwrap();
-        assert!(model.machine(LabelId(0)).converged());
-        // What is said is the same of all rows: the larger class.
-        let said = ask(&model, &data);
-        assert!(said.iter().all(|value| (value + 1.0).abs() < 2e-3), "{said:?}");
+        assert!(model.classifier(LabelId(0)).converged());
+        // All rows have the same decision value, that of the larger class.
+        let decisions = ask(&model, &data);
+        assert!(decisions.iter().all(|value| (value + 1.0).abs() < 2e-3), "{decisions:?}");
     }
 }
 
 #[test]
 fn settings_out_of_range_are_refused() {
     let data = noisy(10, 1);
-    let message =
-        |svm: Svm| svm.fit(&space(&data), &[0, 1, 2], LabelId(0), &[]).unwrap_err().to_string();
+    let message = |svm: Svm| {
+        svm.fit(&training_rows(&data), &[0, 1, 2], LabelId(0), &[]).unwrap_err().to_string()
+    };
     for value in [0.0, -1.0, f64::INFINITY, f64::NAN] {
         assert_eq!(message(rbf(1.0, value)), format!("cost is {value}, but must be above 0"));
         assert_eq!(message(rbf(value, 1.0)), format!("gamma is {value}, but must be above 0"));
     }
     let none = Svm { max_steps: 0, ..Svm::default() };
     assert_eq!(message(none), "max_steps is 0, but must be at least 1");
-    let tune = |grid: Grid| grid.tune(&Svm::default(), &space(&data), &[0, 1, 2], Seed::new(1));
+    let tune =
+        |grid: Grid| grid.tune(&Svm::default(), &training_rows(&data), &[0, 1, 2], Seed::new(1));
     for costs in [vec![], vec![2.0, 1.0], vec![1.0, 1.0], vec![-1.0]] {
         assert!(matches!(tune(Grid { costs, ..Grid::default() }), Err(Error::Setting { .. })));
     }
@@ -204,9 +211,10 @@ fn settings_out_of_range_are_refused() {
     let few = Grid { n_folds: 4, ..Grid::default() };
     assert!(matches!(tune(few), Err(Error::TooFewRows { .. })));
     let cut = Folds::new(vec![0, 1], 2).unwrap();
-    let other = Grid::default().tune_on(&Svm::default(), &space(&data), &[0, 1, 2], &cut);
+    let other = Grid::default().tune_on(&Svm::default(), &training_rows(&data), &[0, 1, 2], &cut);
     assert!(matches!(other, Err(Error::Shape { .. })));
-    let unset = SvmChain::fit(&[Svm::default()], &space(&data), vec![view(&[0], &[0]); 2], &[]);
+    let unset =
+        SvmChain::fit(&[Svm::default()], &training_rows(&data), vec![view(&[0], &[0]); 2], &[]);
     assert!(matches!(unset, Err(Error::Shape { expected: 2, found: 1, .. })));
 }
 
@@ -217,7 +225,7 @@ fn a_cell_too_large_to_compute_with_is_refused() {
     assert!(error.to_string().starts_with(expected), "{error}");
     // Far too large for single precision is far, and no more.
     let far = Svm::default().fit_binary(&read("1,5,?,0\n1e90,5,?,1\n")).unwrap();
-    assert!(far.machine(LabelId(0)).converged() && ask(&far, &read("1,5,?,0\n"))[0] < 0.0);
+    assert!(far.classifier(LabelId(0)).converged() && ask(&far, &read("1,5,?,0\n"))[0] < 0.0);
 }
 
 #[test]
@@ -225,7 +233,7 @@ fn a_model_survives_being_written_and_a_damaged_one_is_noticed() {
     let data = noisy(40, 6);
     let views = vec![view(&[1, 3, 5, 6, 7], &[0, 1, 2]), view(&all_rows(&data), &[0, 2])];
     let svms = [Svm::default(); 2];
-    let model = SvmChain::fit(&svms, &space(&data), views, &[0, 1].map(LabelId)).unwrap();
+    let model = SvmChain::fit(&svms, &training_rows(&data), views, &[0, 1].map(LabelId)).unwrap();
     let bytes = postcard::to_stdvec(&model).unwrap();
     let back: SvmChain = postcard::from_bytes(&bytes).unwrap();
     assert_eq!(ask(&back, &data), ask(&model, &data));
@@ -235,13 +243,14 @@ fn a_model_survives_being_written_and_a_damaged_one_is_noticed() {
 /// What a label learns from its view and the labels before it is what it learns from a table that
 /// holds nothing else.
 #[test]
-fn a_link_equals_a_machine_trained_on_its_inputs_and_labels_alone() {
+fn a_label_of_a_chain_equals_a_classifier_trained_on_its_inputs_and_labels_alone() {
     let data = noisy(60, 7);
     let rows: Vec<usize> = (0..60).filter(|row| row % 3 > 0).collect();
     let svm = rbf(0.5, 2.0);
     for features in [vec![0, 1, 2], vec![0, 2]] {
         let views = vec![view(&rows, &features); 2];
-        let model = SvmChain::fit(&[svm; 2], &space(&data), views, &[1, 0].map(LabelId)).unwrap();
+        let model =
+            SvmChain::fit(&[svm; 2], &training_rows(&data), views, &[1, 0].map(LabelId)).unwrap();
         let mut cells = Dense::new(features.len() + 1);
         let mut target = LabelMatrix::empty(60, 1);
         for row in 0..60 {
