@@ -150,7 +150,7 @@ mod tests {
     use labelchain::data::{LabelChoice, ReadOptions, Table, parse, write};
     use labelchain::prepare::{BagReduction, MedoidStart};
     use labelchain::seed::Seed;
-    use labelchain::stats::{Comparison, Recipe};
+    use labelchain::stats::{Comparison, TestPlan};
 
     use super::*;
     use crate::args::Arguments;
@@ -292,7 +292,7 @@ mod tests {
         let error = labelchain::study::merge(&place.path().join("p.db"), &[part]).unwrap_err();
         assert_eq!(help(&error), "name the files that study run wrote with --shard");
         let names = |names: [&str; 2]| names.map(String::from);
-        let table = labelchain::stats::Table {
+        let table = labelchain::stats::LossTable {
             criterion: "loss".into(),
             losses: vec![vec![Some(0.5), None], vec![Some(0.5), Some(0.25)]],
             higher_is_better: false,
@@ -301,7 +301,7 @@ mod tests {
             &names(["one", "other"]),
             &names(["ecc", "br"]),
             vec![table],
-            Recipe::default(),
+            TestPlan::default(),
         );
         assert_eq!(
             help(&error.unwrap_err()),

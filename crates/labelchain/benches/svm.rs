@@ -46,7 +46,7 @@ fn tune(path: &str, limit: Option<usize>) {
     let svms: Vec<Svm> = tuned.iter().map(|tuned| tuned.svm).collect();
     let views =
         vec![LabelView { rows: rows.into(), features: (0..data.n_features()).collect() }; n_labels];
-    let model = SvmChain::fit(&svms, &train, views, &[]).unwrap();
+    let model = SvmChain::fit(&svms, &train, views, None).unwrap();
     let seconds = start.elapsed().as_secs_f64();
 
     assert!(data.labels().ids().all(|label| model.classifier(label).converged()));

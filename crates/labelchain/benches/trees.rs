@@ -4,7 +4,8 @@
 //! so many times, and prints the CPU seconds of each fit and the nodes of the tree.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
-use labelchain::base::{BinaryLearner as _, J48};
+use labelchain::base::J48;
+use labelchain::chain::BinaryLearner as _;
 use labelchain::data::{Dataset, LabelId, LabelMatrix, ReadOptions, read};
 
 fn main() {

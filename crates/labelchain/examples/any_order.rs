@@ -5,13 +5,10 @@
 //! ```
 #![allow(clippy::print_stdout)]
 
-use std::sync::Arc;
-
-use labelchain::base::{ChainLearner as _, NaiveBayes};
-use labelchain::chain::{Chain, Order};
+use labelchain::base::NaiveBayes;
+use labelchain::chain::{AnyOrderModel as _, Block, ChainLearner as _, Order, Route};
 use labelchain::data::{LabelId, LabelNetwork};
 use labelchain::error::Result;
-use labelchain::learner::{Block, Predictor as _};
 use labelchain::loss::{Criterion, Losses, Undefined};
 use labelchain::prepare::Prepared;
 use labelchain::seed::Seed;
@@ -22,9 +19,9 @@ fn main() -> Result<()> {
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let (train, test) = (data.select(&rows[..300]), data.select(&rows[300..]));
 
-    // Model once, without an order.
+    // Train once, without an order.
     let prepared = Prepared::new(train)?;
-    let model = Arc::new(NaiveBayes::default().fit(&prepared, &rows[..300], seed)?);
+    let model = NaiveBayes::default().fit(&prepared, &rows[..300], seed)?;
 
     // On average no order wins by much; but they disagree about rows, and that is what an order
     // chosen for each row can use.
@@ -37,15 +34,13 @@ fn main() -> Result<()> {
     ];
     let test = prepared.standardizer().apply(test)?;
     let all: Vec<usize> = (0..test.n_rows()).collect();
-    let block = Block { features: test.features(), rows: &all, near: None, nearest: None };
-    let forwards = Chain { model: Arc::clone(&model), policy: Order::natural(n) };
-    let forwards = forwards.predict_block(&block);
+    let block = Block::of(test.features(), &all);
+    let forwards = model.decisions(&block, Route::Fixed(&orders[0].1));
     println!("{:<10} {:<43} zero-one loss  rows unlike forwards", "order", "");
     for (name, order) in orders {
         let labels: Vec<&str> =
             order.iter().map(|label| data.label_names()[label.0].as_str()).collect();
-        let chain = Chain { model: Arc::clone(&model), policy: order };
-        let answers = chain.predict_block(&block);
+        let answers = model.decisions(&block, Route::Fixed(&order));
         let losses = Losses::between(test.labels(), &answers, Undefined::Paper)?;
         let loss = losses.get(Criterion::ZeroOne).unwrap_or(f64::NAN);
         let unlike = all.iter().filter(|&&row| answers.row(row) != forwards.row(row)).count();

@@ -7,23 +7,25 @@
 
 use labelchain::data::LabelNetwork;
 use labelchain::data::split::folds;
-use labelchain::error::Result;
-use labelchain::experiment::{Measurement, Method, Results, Settings, evaluate};
+use labelchain::ensemble::DECAY;
+use labelchain::experiment::{CrossValidation, Measurement, Results};
 use labelchain::report::{compare, title};
-use labelchain::seed::Seed;
 use labelchain::stats::TestPlan;
+use labelchain::{Method, Result, Seed, Settings};
 
 fn main() -> Result<()> {
     let methods: [Method; 2] = ["dynamic-nb".parse()?, "br-nb".parse()?];
-    let settings = Settings { decay: Some(3.0), ..Settings::default() };
+    let settings = Settings::default().with(&DECAY, Some(3.0))?;
     let mut results = Results::default();
     for number in 1..=10 {
         let seed = Seed::new(number);
         let name = format!("network {number}");
         let data = LabelNetwork { n_rows: 200, ..LabelNetwork::default() }.generate(&name, seed)?;
         // Both methods see the same folds, and share the members they can.
-        let cut = folds(data.n_rows(), 3, seed)?;
-        for evaluation in evaluate(&data, &methods, &settings, &cut, seed, &|_| ())? {
+        let folds = folds(data.n_rows(), 3, seed)?;
+        let validation = CrossValidation::new(&methods, &folds, seed);
+        let validation = CrossValidation { settings: settings.clone(), ..validation };
+        for evaluation in validation.run(&data)? {
             for (criterion, loss) in evaluation.losses().iter() {
                 let Some(loss) = loss else { continue };
                 results.push(Measurement {

@@ -6,10 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 use labelchain::data::{LabelId, LabelNetwork};
-use labelchain::error::Result;
-use labelchain::experiment::Settings;
-use labelchain::model::Model;
-use labelchain::seed::Seed;
+use labelchain::{LabelChain, Result, Seed};
 
 fn main() -> Result<()> {
     // Six labels that depend on each other, seen through twelve noisy features. Your own file
@@ -19,30 +16,32 @@ fn main() -> Result<()> {
     let (train, new) = (data.select(&rows[..400]), data.select(&rows[400..]));
 
     // Twenty naive Bayes chains; each chooses its label order for each row.
-    let model = Model::fit(&train, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
-    let answers = model.predict(&new)?;
+    let model = LabelChain::new("dynamic-nb")?.fit(&train)?;
+    let explanations = model.align(&new, "new rows".as_ref())?.explain()?;
 
     // The row with most labels has most to explain.
-    let relevant = |row: usize| answers.labels.relevant(row).count();
-    let row = (0..new.n_rows()).max_by_key(|&row| relevant(row)).unwrap_or(0);
+    let n_relevant = |row: usize| explanations[row].relevant_names().len();
+    let row = (0..new.n_rows()).max_by_key(|&row| n_relevant(row)).unwrap_or(0);
+    let explanation = &explanations[row];
     let name = |label: LabelId| model.label_names()[label.0].as_str();
-    let names = |labels: Vec<LabelId>| labels.into_iter().map(name).collect::<Vec<_>>().join(", ");
+    let truth: Vec<&str> = new.labels().relevant(row).map(name).collect();
     println!("new row {row}");
-    println!("  predicted  {}", names(answers.labels.relevant(row).collect()));
-    println!("  true       {}", names(new.labels().relevant(row).collect()));
+    println!("  predicted  {}", explanation.relevant_names().join(", "));
+    println!("  true       {}", truth.join(", "));
 
-    // How the first member went through the labels: the best told near the row first, and each
+    // How the first member went through the labels: those predicted best near the row first, and each
     // decision supports or opposes the later ones.
-    let trace = &model.trace(&new)?[row][0];
+    let trace = &explanation.members[0];
+    let local_f1 = trace.reason.as_ref().and_then(|reason| reason.values("local_f1"));
     println!("\n  step  label    local F1  support");
     for (step, &label) in trace.order.iter().flatten().enumerate() {
-        let local_f1 = trace.local_f1.as_ref().map_or(0.0, |all| all[label.0]);
+        let local_f1 = local_f1.map_or(0.0, |by_label| by_label[label.0]);
         let verdict = if trace.decisions[label.0] { "relevant" } else { "" };
         println!(
             "  {:>4}  {:<7} {local_f1:>9.3} {:>+8.2}  {verdict}",
             step + 1,
             name(label),
-            trace.support[label.0]
+            trace.scores[label.0].value()
         );
     }
     Ok(())

@@ -35,7 +35,7 @@ pub enum Progress {
 ///
 /// let cancel = Cancel::default();
 /// cancel.cancel();
-/// let data = Dataset::from_rows(1, &[0.1, 0.9, 0.2, 0.8], &["high"], &[false, true, false, true])?;
+/// let data = Dataset::from_rows(1, &[0.1, 0.9])?.with_label_indicators(&["high"], &[false, true])?;
 /// let stopped = LabelChain::new("br-nb")?.cancelled_by(&cancel).fit(&data);
 /// assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Cancelled);
 /// # Ok::<(), labelchain::Error>(())

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::base::{ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes};
+use labelchain::base::{Likelihood, NaiveBayes};
+use labelchain::chain::{Block, ChainLearner as _, Evidence as _, Scoring as _};
 use labelchain::data::{AttributeKind, Dataset, LabelId, ReadOptions, read};
-use labelchain::learner::Block;
 use labelchain::prepare::{Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
@@ -129,9 +129,9 @@ fn supports(one: &Dataset, likelihood: Likelihood, asked: &[(usize, f64)]) -> Ve
     let learner = NaiveBayes { preparation, likelihood };
     let model = learner.fit(&Prepared::as_is(one), &fitting(one), Seed::new(1)).unwrap();
     let rows: Vec<usize> = asked.iter().map(|(row, _)| *row).collect();
-    let block = Block { features: one.features(), rows: &rows, near: None, nearest: None };
+    let block = Block::of(one.features(), &rows);
     let scores = model.score(&block);
-    (0..rows.len()).map(|at| model.evidence(&scores, at).support(LabelId(0))).collect()
+    (0..rows.len()).map(|at| model.evidence(&scores, at).support(LabelId(0)).value()).collect()
 }
 
 fn probability(support: f64) -> f64 {

@@ -9,9 +9,9 @@
 
 use std::path::{Path, PathBuf};
 
-use labelchain::base::{ChainLearner as _, ChainModel as _, Evidence as _, Likelihood, NaiveBayes};
+use labelchain::base::{Likelihood, NaiveBayes};
+use labelchain::chain::{Block, ChainLearner as _, Evidence as _, Scoring as _};
 use labelchain::data::{Dataset, LabelId, ReadOptions, read, split};
-use labelchain::learner::Block;
 use labelchain::prepare::{Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
@@ -49,17 +49,12 @@ fn decisions(likelihood: Likelihood, train: &Prepared, queries: &Dataset) -> Vec
     let learner = NaiveBayes { preparation, likelihood };
     let model = learner.fit(train, &rows, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
-    let scores = model.score(&Block {
-        features: queries.features(),
-        rows: &rows,
-        near: None,
-        nearest: None,
-    });
+    let scores = model.score(&Block::of(queries.features(), &rows));
     let mut decisions = Vec::new();
     for row in rows {
         let evidence = model.evidence(&scores, row);
         let labels = (0..queries.n_labels()).map(LabelId);
-        decisions.extend(labels.map(|label| evidence.support(label) > 0.0));
+        decisions.extend(labels.map(|label| evidence.support(label).is_relevant()));
     }
     decisions
 }

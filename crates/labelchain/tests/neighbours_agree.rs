@@ -10,12 +10,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use labelchain::base::{
-    ChainLearner as _, ChainModel as _, Evidence as _, NearestNeighbours, Ties,
-};
+use labelchain::base::{NearestNeighbours, Ties};
+use labelchain::chain::{BaseModel as _, Block, ChainLearner as _, Evidence as _, Scoring as _};
 use labelchain::data::{Dataset, LabelId, ReadOptions, read};
 use labelchain::distance::{Metric, Neighbourhood};
-use labelchain::learner::Block;
 use labelchain::prepare::Prepared;
 use labelchain::seed::Seed;
 
@@ -48,16 +46,16 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.rankings(data, model.needs());
+    let rankings = near.rankings(data, model.needs());
     let features = data.features();
-    let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
+    let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
     let scores = model.score(&block);
     let mut differences = [0; 2];
     for (label, row, theirs) in &estimates()[set] {
         let LabelId(label) = data.label(label).unwrap();
         let support = model.evidence(&scores, *row).support(LabelId(label));
-        let ours = 1.0 / (1.0 + (-support).exp());
-        let decides_otherwise = (support > 0.0) != (*theirs > 0.5);
+        let ours = support.probability().unwrap();
+        let decides_otherwise = support.is_relevant() != (*theirs > 0.5);
         let estimates_otherwise = (ours - theirs).abs() > 1e-12;
         differences[0] += usize::from(decides_otherwise);
         differences[1] += usize::from(!decides_otherwise && estimates_otherwise);

@@ -3,16 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use labelchain::base::{
-    BinaryLearner, BinaryModel, ChainLearner, ChainModel, Likelihood, NaiveBayes, NaiveBayesModel,
-    NearestNeighbours, NearestNeighboursModel,
+use labelchain::base::{Likelihood, NaiveBayes, NearestNeighbours};
+use labelchain::chain::{
+    AnyOrderModel as _, BaseModel as _, BinaryLearner, BinaryModel, Block, ChainLearner,
+    FixedOrderChain, Order, OrderedModel as _, Route, Score,
 };
-use labelchain::chain::{Chain, FixedOrderChain, Order};
 use labelchain::data::{AttributeKind, Dataset, LabelId, LabelNetwork, ReadOptions, parse, read};
 use labelchain::distance::Neighbourhood;
 use labelchain::error::Result;
-use labelchain::learner::{Block, Predictor as _};
-use labelchain::prepare::{Cfs, LabelView, Preparation, Prepared, Undersampling};
+use labelchain::prepare::{Cfs, Preparation, Prepared, Undersampling};
 use labelchain::seed::Seed;
 
 const LIKELIHOODS: [Likelihood; 5] = [
@@ -22,23 +21,6 @@ const LIKELIHOODS: [Likelihood; 5] = [
     Likelihood::Discretized,
     Likelihood::Kernel,
 ];
-
-/// The rows and features each label learned from.
-trait Views {
-    fn views(&self) -> &[LabelView];
-}
-
-impl Views for NaiveBayesModel {
-    fn views(&self) -> &[LabelView] {
-        self.views()
-    }
-}
-
-impl Views for NearestNeighboursModel {
-    fn views(&self) -> &[LabelView] {
-        self.views()
-    }
-}
 
 /// R nearest rows by the definition: every distance, a full sort, a count. Labels are columns.
 struct BruteForce(usize);
@@ -72,20 +54,24 @@ impl Stored {
 }
 
 impl BinaryModel for Stored {
-    fn support(&self, cell: &dyn Fn(usize) -> f64) -> f64 {
+    fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
         let mut rows: Vec<usize> = (0..self.data.n_rows()).collect();
         let distances: Vec<f64> = rows.iter().map(|&row| self.distance(cell, row)).collect();
         rows.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
         rows.truncate(self.neighbours);
         let carries = |row: &&usize| self.data.labels().get(**row, LabelId(0));
-        2.0 * rows.iter().filter(carries).count() as f64 - rows.len() as f64
+        Score::Margin(2.0 * rows.iter().filter(carries).count() as f64 - rows.len() as f64)
+    }
+
+    fn fits(&self, n_inputs: usize) -> bool {
+        self.data.n_features() == n_inputs
     }
 }
 
 /// Fits on the first two thirds of the rows and compares every answer for the rest.
 fn compare<L>(data: &Dataset, learner: &L, orders: &[Order])
 where
-    L: ChainLearner<Model: Views> + BinaryLearner,
+    L: ChainLearner + BinaryLearner,
 {
     compare_with(data, learner, learner, orders);
 }
@@ -94,10 +80,12 @@ fn compare_nearest(data: &Dataset, learner: &NearestNeighbours, orders: &[Order]
     compare_with(data, learner, &BruteForce(learner.neighbours), orders);
 }
 
-fn compare_with<L>(data: &Dataset, learner: &L, judge: &impl BinaryLearner, orders: &[Order])
-where
-    L: ChainLearner<Model: Views>,
-{
+fn compare_with(
+    data: &Dataset,
+    learner: &impl ChainLearner,
+    judge: &impl BinaryLearner,
+    orders: &[Order],
+) {
     let train = Prepared::new(data.clone()).unwrap();
     let n_fitted = data.n_rows() * 2 / 3;
     let fitting: Vec<usize> = (0..n_fitted).collect();
@@ -106,18 +94,15 @@ where
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let nearest = near.rankings(&queries, model.needs());
+    let rankings = near.rankings(&queries, model.needs());
     let views = model.views().to_vec();
-    let mut chain = Chain { model, policy: Order::natural(data.n_labels()) };
     let mut relevant = 0;
     for order in orders {
-        chain.policy = order.clone();
         let features = queries.features();
-        let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
-        let walked = chain.predict_block(&block);
+        let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+        let walked = model.decisions(&block, Route::Fixed(order));
         let retrained = FixedOrderChain::fit(judge, &train, views.clone(), Some(order)).unwrap();
-        let retrained = Chain { model: retrained, policy: order.clone() };
-        assert_eq!(walked, retrained.predict_block(&block), "order {order}");
+        assert_eq!(walked, retrained.decide_block(&block), "order {order}");
         relevant += walked.counts().iter().sum::<usize>();
     }
     assert!(relevant > 0, "answers that are all empty prove nothing");

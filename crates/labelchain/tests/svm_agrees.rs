@@ -10,9 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use labelchain::base::{Kernel, Svm, SvmChain, TrainingRows};
-use labelchain::chain::{Chain, FixedOrderChain, Order};
+use labelchain::chain::{Block, FixedOrderChain, Order, OrderedModel as _};
 use labelchain::data::{Dataset, LabelId, LabelMatrix, ReadOptions, read};
-use labelchain::learner::{Block, Predictor as _};
 use labelchain::prepare::{LabelView, Prepared, Standardizer};
 
 /// Twice the tolerance to which both solve.
@@ -114,16 +113,14 @@ fn compare_chains(set: &str) {
 
         let views = vec![all.clone(); fitted.n_labels()];
         let asked: Vec<usize> = (0..rest.n_rows()).collect();
-        let block = Block { features: rest.features(), rows: &asked, near: None, nearest: None };
+        let block = Block::of(rest.features(), &asked);
         let model =
             FixedOrderChain::fit(&svm, &Prepared::as_is(&fitted), views.clone(), Some(&order));
-        let chain = Chain { model: model.unwrap(), policy: order.clone() };
-        assert_eq!(chain.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
+        assert_eq!(model.unwrap().decide_block(&block), theirs, "{set} {order} {cost} {gamma}");
 
-        let (svms, of_order) = (vec![svm; views.len()], order.iter().collect::<Vec<_>>());
-        let model = SvmChain::fit(&svms, &train, views, &of_order).unwrap();
-        let shared = Chain { model, policy: order.clone() };
-        assert_eq!(shared.predict_block(&block), theirs, "{set} {order} {cost} {gamma}");
+        let svms = vec![svm; views.len()];
+        let shared = SvmChain::fit(&svms, &train, views, Some(&order)).unwrap();
+        assert_eq!(shared.decide_block(&block), theirs, "{set} {order} {cost} {gamma}");
     }
 }
 

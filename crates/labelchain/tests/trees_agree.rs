@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use labelchain::base::j48::{Split, Test};
-use labelchain::base::{BinaryLearner as _, BinaryModel as _, J48, J48Model};
+use labelchain::base::{J48, J48Model};
+use labelchain::chain::{BinaryLearner as _, BinaryModel as _, Block, Score};
 use labelchain::data::{Dataset, Dense, Matrix, ReadOptions, read};
-use labelchain::learner::Block;
 
 fn golden(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/weka").join(file)
@@ -122,10 +122,14 @@ fn described(model: &J48Model) -> String {
 }
 
 /// Rows decided otherwise than the hexadecimal digits say.
-fn n_otherwise(decisions: &str, supports: &[f64]) -> usize {
+fn n_otherwise(decisions: &str, supports: &[Score]) -> usize {
     let digit = |at: usize| decisions.as_bytes()[at / 4] as char;
     let theirs = |at: usize| digit(at).to_digit(16).unwrap() >> (3 - at % 4) & 1 == 1;
-    supports.iter().enumerate().filter(|&(at, &support)| theirs(at) != (support > 0.0)).count()
+    supports
+        .iter()
+        .enumerate()
+        .filter(|&(at, &support)| theirs(at) != support.is_relevant())
+        .count()
 }
 
 /// What a comparison counted.
@@ -167,7 +171,7 @@ fn compare(is_chosen: impl Fn(&str) -> bool) -> Counts {
                 ));
             }
             let rows: Vec<usize> = (n_fitted..one.n_rows()).collect();
-            let block = Block { features: one.features(), rows: &rows, near: None, nearest: None };
+            let block = Block::of(one.features(), &rows);
             let supports = model.supports(&block);
             counts.rows += rows.len();
             counts.different_rows += n_otherwise(&theirs.decisions, &supports);

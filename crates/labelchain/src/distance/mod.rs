@@ -325,9 +325,11 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let rankings = |data| ranked(&train.rankings(data, Needs::Ranking).unwrap());
-                let together = rankings(&data);
-                let alone = |row| rankings(&data.select(&[row]));
+                let together = ranked(&train.rankings(&data, Needs::Ranking).unwrap());
+                let alone = |row| {
+                    let only = data.select(&[row]);
+                    ranked(&train.rankings(&only, Needs::Ranking).unwrap())
+                };
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }

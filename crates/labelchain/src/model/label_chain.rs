@@ -16,13 +16,18 @@ use crate::settings::{AnySetting, Settings};
 /// ```
 /// use labelchain::{Dataset, LabelChain};
 ///
-/// let inputs = [5.1, 0.2, 4.9, 0.3, 1.2, 3.9, 0.8, 4.1, 5.3, 4.0, 5.0, 4.2, 0.9, 0.1, 1.1, 0.4];
-/// let labels = [true, false, true, false, false, true, false, true, true, true, true, true, false, false, false, false];
-/// let songs = Dataset::from_rows(2, &inputs, &["loud", "fast"], &labels)?;
+/// // Eight songs: tempo and loudness, and what people said of each.
+/// let inputs = [72., 3., 80., 4., 75., 9., 90., 8., 128., 2., 140., 3., 130., 9., 150., 8.];
+/// let tags = [&["calm"][..], &["calm"], &["loud"], &["loud"], &["fast"], &["fast"],
+///             &["fast", "loud"], &["fast", "loud"]];
+/// let songs = Dataset::from_rows(2, &inputs)?.with_label_sets(&["calm", "fast", "loud"], &tags)?;
 ///
 /// let model = LabelChain::new("ecc-nb")?.set("members", 10)?.seed(7).fit(&songs)?;
-/// let prediction = model.predict(&Dataset::from_rows(2, &[5.2, 4.1], &[], &[])?)?;
-/// println!("{:?}", prediction.relevant(0).collect::<Vec<_>>());
+/// let prediction = model.predict(&Dataset::from_rows(2, &[135., 9.])?)?;
+/// for (label, share) in model.label_names().iter().zip(prediction.shares(0)) {
+///     println!("{label} {share}");
+/// }
+/// assert!(prediction.relevant(0).eq(["fast", "loud"]));
 /// # Ok::<(), labelchain::Error>(())
 /// ```
 #[derive(Clone)]

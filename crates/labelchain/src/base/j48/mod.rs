@@ -360,8 +360,8 @@ impl fmt::Display for Named<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chain::Block;
     use crate::data::{Dense, LabelMatrix, Matrix, Sparse};
-    use crate::learner::Block;
     use proptest::prelude::*;
 
     const GAP: f64 = f64::NAN;
@@ -382,8 +382,8 @@ mod tests {
 
     fn supports(model: &J48Model, data: &Dataset) -> Vec<f64> {
         let rows: Vec<usize> = (0..data.n_rows()).collect();
-        let block = Block { features: data.features(), rows: &rows, near: None, nearest: None };
-        model.supports(&block)
+        let block = Block::of(data.features(), &rows);
+        model.supports(&block).into_iter().map(Score::value).collect()
     }
 
     /// The values 0 to 9; the label is relevant from 6 on.

@@ -541,9 +541,9 @@ mod tests {
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.rankings(&data, Needs::Ranking);
+            let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
+            let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
@@ -587,9 +587,9 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let nearest = near.rankings(&data, Needs::Ranking);
+        let rankings = near.rankings(&data, Needs::Ranking);
         let features = data.features();
-        let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
+        let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
@@ -616,15 +616,16 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let nearest = near.rankings(&data, Needs::Ranking);
+            let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, near: None, nearest: nearest.as_ref() };
+            let block =
+                Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
             let scores = model.score(&block);
             model.evidence(&scores, 0).support(LabelId(0))
         };
-        assert_eq!(support(Ties::LowerRow), f64::INFINITY);
+        assert_eq!(support(Ties::LowerRow), Score::LogOdds(f64::INFINITY));
         // (10 + 1/10) / (1/10) = 101.
-        assert!((support(Ties::Weka) - 101f64.ln()).abs() < 1e-12);
+        assert!((support(Ties::Weka).value() - 101f64.ln()).abs() < 1e-12);
     }
 
     #[test]
@@ -633,9 +634,9 @@ mod tests {
         let rows = [0, 1, 2];
         let train = Prepared::as_is(&data);
         let model = NearestNeighbours::default().fit(&train, &rows, Seed::new(1)).unwrap();
-        let block = Block { features: data.features(), rows: &rows, near: None, nearest: None };
+        let block = Block::of(data.features(), &rows);
         let scores = model.score(&block);
-        assert_eq!(model.evidence(&scores, 2).support(LabelId(1)), 0.0);
+        assert_eq!(model.evidence(&scores, 2).support(LabelId(1)), Score::LogOdds(0.0));
     }
 
     #[test]
