@@ -24,7 +24,7 @@ use crate::commands::{
     Predict, Score, Show, Split, Study, Train,
 };
 use crate::memory;
-use crate::messages::{Failure, remark};
+use crate::messages::{Failure, remark, worded};
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
 /// without retraining.
@@ -390,11 +390,7 @@ fn option(known: &Registered) -> clap::Arg {
     }
     let option = option.default_value(setting.default_text());
     if setting.words().is_empty() {
-        let check = |text: &str| match setting.check(text) {
-            Ok(text) => Ok(text),
-            Err(_) => Err(format!("must be {}", setting.accepted())),
-        };
-        option.value_name(setting.placeholder()).value_parser(check)
+        option.value_name(setting.placeholder())
     } else {
         option.value_parser(PossibleValuesParser::new(setting.words()))
     }
@@ -417,7 +413,9 @@ impl FromArgMatches for TypedSettings {
             } else {
                 matches.get_one::<String>(setting.name()).map(String::as_str)
             };
-            let refused = |error| clap::Error::raw(clap::error::ErrorKind::InvalidValue, error);
+            let refused = |error| {
+                clap::Error::raw(clap::error::ErrorKind::InvalidValue, worded(&error) + "\n")
+            };
             typed.values.set(setting, text.unwrap_or_default()).map_err(refused)?;
             typed.typed.push(setting.name());
         }

@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use labelchain::error::{Error, ErrorKind, Part, Remedy, Task};
+use labelchain::method::setting;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -81,8 +82,16 @@ pub(crate) fn bug(panic: &(dyn Any + Send)) -> ExitCode {
     ExitCode::from(101)
 }
 
+/// The message of an error, with settings as they are typed.
+pub(crate) fn worded(error: &Error) -> String {
+    match error {
+        Error::Value { name, .. } if setting(name).is_ok() => format!("--{error}"),
+        _ => error.to_string(),
+    }
+}
+
 fn told(error: &Error) -> String {
-    let mut text = format!("error: {error}\n");
+    let mut text = format!("error: {}\n", worded(error));
     if let Error::Content(content) = error
         && let Some((excerpt, at)) = &content.excerpt
     {

@@ -233,7 +233,7 @@ fn a_protocol_may_grow_but_not_contradict_its_results() {
     assert_eq!(place.ok(&["study", "run", "p.toml"]), "p.db: 8 cells done, 24 kept\n");
     for (old, new, problem) in [
         ("folds = 4", "folds = 5", "folds was 4 and is 5"),
-        ("members = 2", "members = 7", "n_members of \"small\" was 2 and is 7"),
+        ("members = 2", "members = 7", "members of \"small\" was 2 and is 7"),
         ("ecc-knn", "br-knn", "\"small\" was ecc-knn and is br-knn"),
         (
             "\"one.csv\", labels-last = 3",

@@ -1,48 +1,59 @@
 //! Classifier chains that choose their label order for each row, without retraining.
 //!
-//! Train once; every row is then labelled in an order of its own:
+//! From numbers in memory to named answers: a [`LabelChain`] is what to train, a [`Model`] what was
+//! trained, a [`Prediction`] what it answers.
+//!
+//! ```
+//! use labelchain::{Dataset, LabelChain};
+//!
+//! // Eight songs: tempo and loudness, row by row, and the tags of each.
+//! let inputs = [72., 3., 80., 4., 75., 9., 90., 8., 128., 2., 140., 3., 130., 9., 150., 8.];
+//! let tags = [&["calm"][..], &["calm"], &["loud"], &["loud"], &["fast"], &["fast"],
+//!             &["fast", "loud"], &["fast", "loud"]];
+//! let songs = Dataset::from_rows(2, &inputs)?.with_label_sets(&["calm", "fast", "loud"], &tags)?;
+//!
+//! let model = LabelChain::new("ecc-nb")?.fit(&songs)?;
+//! let prediction = model.predict(&Dataset::from_rows(2, &[135., 9.])?)?;
+//! assert!(prediction.relevant(0).eq(["fast", "loud"]));
+//! assert!(prediction.share(0, "fast") > Some(0.5), "most of the twenty members say so");
+//!
+//! let bytes = model.to_bytes()?; // or model.save(path), which the program reads
+//! # Ok::<(), labelchain::Error>(())
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | read a file: ARFF, CSV, TSV, Parquet, SVMLight | [`data::read`] |
+//! | make a data set of arrays, dense or sparse | [`Dataset::from_rows`], [`Dataset::from_sparse_rows`] |
+//! | know which methods and settings there are | [`Method::all`], [`method::registry`], `docs/settings.md` |
+//! | train, with progress, a memory bound, a way to stop | [`LabelChain`] |
+//! | know why a label was given | [`Model::align`], then [`model::AlignedRows::explain`] |
+//! | measure how wrong methods are | [`experiment::CrossValidation`] |
+//! | compare methods over many data sets | [`stats`], [`report`], and `study` behind the feature of that name |
+//! | add a base learner of your own | the example `custom_base` |
+//!
+//! The modules follow the data: [`data`] reads a file, [`prepare`] readies its inputs, a [`base`]
+//! model is fitted, a [`chain`] walks it in an order that [`order`] chooses, an [`ensemble`] votes,
+//! and [`loss`] says how wrong the vote is. A [`method`] is all of this by name.
+//!
+//! Here every row is labelled in an order of its own, by one model that was trained once:
 //!
 //! ```
 //! use labelchain::data::LabelNetwork;
-//! use labelchain::experiment::Settings;
-//! use labelchain::seed::Seed;
-//! use labelchain::model::Model;
+//! use labelchain::{LabelChain, Seed};
 //!
-//! let data = LabelNetwork { n_rows: 100, ..LabelNetwork::default() };
-//! let data = data.generate("network", Seed::new(1))?;
-//! let model = Model::fit(&data, "dynamic-nb".parse()?, &Settings::default(), 1, &|_| ())?;
-//! let first = &model.trace(&data.select(&[0]))?[0];
-//! assert_eq!(first.len(), 20, "members");
-//! assert!(first.iter().any(|member| member.order != first[0].order));
-//! # Ok::<(), labelchain::error::Error>(())
+//! let network = LabelNetwork { n_rows: 100, ..LabelNetwork::default() };
+//! let data = network.generate("network", Seed::new(1))?;
+//! let model = LabelChain::new("dynamic-nb")?.fit(&data)?;
+//! let explanations = model.align(&data.select(&[0]), "row 0".as_ref())?.explain()?;
+//! let members = &explanations[0].members;
+//! assert_eq!(members.len(), 20);
+//! assert!(members.iter().any(|member| member.order != members[0].order));
+//! # Ok::<(), labelchain::Error>(())
 //! ```
 //!
-//! The modules follow the data: [`data`] reads a file, [`prepare`] readies its inputs, a [`base`] model is
-//! fitted, a [`chain`] walks it in an order that [`order`] chooses, an [`ensemble`] votes, and
-//! [`loss`] says how wrong the vote is. [`experiment`] does all of this for methods by name,
-//! [`model`] keeps the outcome, [`stats`] and [`report`] compare methods.
-//!
-//! ```
-//! use labelchain::data::{Description, ReadOptions, parse};
-//!
-//! let text = "\
-//! @relation 'songs: -C -2'
-//! @attribute tempo numeric
-//! @attribute calm {0,1}
-//! @attribute sad {0,1}
-//! @data
-//! 72, 1, 1
-//! 80, 1, 0
-//! 128, 0, 0
-//! ";
-//! let reading = parse("songs.arff".as_ref(), text.as_bytes(), &ReadOptions::default())?;
-//! let songs = Description::of(&reading.table, &reading.notes);
-//! assert_eq!((songs.n_rows, songs.n_features, songs.n_labels), (3, 1, 2));
-//! assert_eq!(songs.label_counts, [2, 1]);
-//! # Ok::<(), labelchain::error::Error>(())
-//! ```
-//!
-//! Nothing here prints, exits or keeps global state, and the same [`seed`] gives the same bytes.
+//! Nothing here prints, exits or keeps global state, and the same [`Seed`] gives the same bytes,
+//! whatever the number of threads.
 
 pub mod error;
 pub mod progress;
@@ -83,6 +94,6 @@ pub use data::Dataset;
 pub use error::{Error, ErrorKind, Result};
 pub use method::Method;
 pub use model::{LabelChain, Model, Prediction};
-pub use progress::{Cancel, Progress};
+pub use progress::{Cancel, Progress, RunOptions};
 pub use seed::Seed;
 pub use settings::Settings;

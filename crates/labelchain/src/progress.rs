@@ -43,6 +43,13 @@ pub enum Progress {
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
+/// Two are equal if both or neither were cancelled, so that models that hold one compare by content.
+impl PartialEq for Cancel {
+    fn eq(&self, other: &Cancel) -> bool {
+        self.is_cancelled() == other.is_cancelled()
+    }
+}
+
 impl Cancel {
     /// Asks the work to stop.
     pub fn cancel(&self) {
@@ -57,5 +64,22 @@ impl Cancel {
     /// Ends the work with an error if it was asked to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// With what long work is done: no result depends on it.
+#[derive(Clone)]
+pub struct RunOptions<'p> {
+    /// Bytes to use, of which distances take a part at a time; unlimited unless set.
+    pub max_memory: u64,
+    /// What stops the work.
+    pub cancel: Cancel,
+    /// Called, by the thread that asked for the work, after each step of something long.
+    pub progress: &'p dyn Fn(Progress),
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        RunOptions { max_memory: u64::MAX, cancel: Cancel::default(), progress: &|_| () }
     }
 }

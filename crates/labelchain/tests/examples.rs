@@ -11,6 +11,7 @@ fn examples_say_what_they_promise() {
         ("why", ["predicted  label", "step  label    local F1  support"]),
         ("any_order", ["backwards  label6 label5 label4", "zero-one loss"]),
         ("two_methods", ["10 data sets: wins, ties and losses of dynamic-nb", "  Macro F1 "]),
+        ("custom_base", ["dynamic-centroid", "zero-one loss"]),
         ("bags", ["regions in picture 1: 3", "as single rows: to_row_"]),
     ] {
         let directory = current_exe().unwrap().ancestors().nth(2).unwrap().join("examples");

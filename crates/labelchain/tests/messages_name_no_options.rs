@@ -123,9 +123,7 @@ fn no_text_of_the_library_names_an_option_or_a_command() {
         }
     }
     assert!(n_literals > 1000, "{n_literals}");
-    // These two are to become `Task::SaveModel`, and then this list is empty.
-    let known = (PathBuf::from("model/file.rs"), "labelchain train".to_string());
-    assert_eq!(found, [known.clone(), known]);
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

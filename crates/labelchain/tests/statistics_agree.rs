@@ -152,7 +152,7 @@ fn beliefs_are_those_of_baycomp() {
     }
 }
 
-/// P-values printed in the paper, by the inputs that methods 11.3 infers for them.
+/// P-values printed in the paper, by the inputs that docs/methods.md, 11.3 infers for them.
 #[test]
 fn a_handful_of_the_papers_p_values_is_reproduced() {
     // Friedman of all eleven criteria of the nearest-neighbour table, Hamming loss: p 0.0017166, by
@@ -278,7 +278,7 @@ fn resolutions(printed: &[f64]) -> Vec<Vec<i32>> {
     found.into_iter().collect()
 }
 
-/// Claim 3 of methods 11.4.
+/// Claim 3 of docs/methods.md, 11.4.
 #[test]
 fn the_papers_rank_sums_can_be_reached_from_its_rounded_losses() {
     let (Some(path), Some(checks)) = (paper("results_knn.csv"), printed("check_friedman.csv"))
@@ -319,7 +319,7 @@ fn adjusted(compared: &Comparison) -> BTreeMap<(String, String, String), f64> {
         .collect()
 }
 
-/// Claim 4 of methods 11.4.
+/// Claim 4 of docs/methods.md, 11.4.
 #[test]
 fn the_papers_decisions_follow_from_its_rounded_losses() {
     let (Some(path), Some(statistics)) = (paper("results_knn.csv"), printed("statistics_knn.csv"))

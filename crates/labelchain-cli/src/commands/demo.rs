@@ -7,8 +7,7 @@ use labelchain::data::LabelNetwork;
 use labelchain::data::split::folds;
 use labelchain::error::Result;
 use labelchain::experiment::CrossValidation;
-use labelchain::model::RunOptions;
-use labelchain::{LabelChain, Method, Seed};
+use labelchain::{LabelChain, Method, RunOptions, Seed};
 
 use super::{evaluate, explain};
 use crate::messages::{Failure, print};

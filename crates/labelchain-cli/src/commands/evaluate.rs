@@ -10,8 +10,7 @@ use labelchain::data::{Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation};
 use labelchain::loss::{Criterion, Losses};
-use labelchain::model::RunOptions;
-use labelchain::{Method, Seed};
+use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, not_over, notes};

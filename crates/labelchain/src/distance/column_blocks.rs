@@ -17,7 +17,7 @@ use crate::product::vectorized;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Metric {
     /// `euclidean`: their squared difference; 2 where one is missing, the expected squared
-    /// difference of two independent standardized values (methods 2).
+    /// difference of two independent standardized values (docs/methods.md, 2).
     #[default]
     Euclidean,
     /// `weka`: as in WEKA's IBk, the squared difference after each input was scaled so that the

@@ -3,7 +3,7 @@
 //! The members of an ensemble are fitted on some of the training rows each, so one block of
 //! distances to all training rows serves every member. A numeric input adds its squared difference,
 //! a nominal one 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2,
-//! the expected squared difference of two independent standardized values (methods 2).
+//! the expected squared difference of two independent standardized values (docs/methods.md, 2).
 
 mod column_blocks;
 mod memberships;

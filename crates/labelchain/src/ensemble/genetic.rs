@@ -7,7 +7,7 @@
 //! the first front; without them, the next ones form the second front, and so on. In each generation,
 //! the subsets produce as many children as there are subsets, and the best fronts of both survive. Of
 //! the last front that fits only in part, those with the largest crowding distance survive, so that
-//! the subsets stay spread over the whole front (methods 5.1, a reconstruction).
+//! the subsets stay spread over the whole front (docs/methods.md, 5.1, a reconstruction).
 
 use crate::error::{Error, Result};
 use crate::seed::{Rng, Seed};

@@ -1,5 +1,5 @@
 //! Which candidates become members: those that vote best together on rows none of them was fitted
-//! on, and whose orders differ (methods 5.1, a reconstruction).
+//! on, and whose orders differ (docs/methods.md, 5.1, a reconstruction).
 
 use super::validation::on_validation;
 use super::{Candidate, GeneticSearch, Subset};
@@ -15,9 +15,9 @@ use crate::settings::{Between, OneOf, Or, Setting, Settings, Whole};
 /// How many candidates the search chooses among.
 pub static CANDIDATES: Setting<Option<usize>> = Setting {
     name: "candidates",
-    accepts: &Or("auto", Whole(1..=100_000)),
+    accepts: &Or("default", Whole(1..=100_000)),
     default: None,
-    help: "Members trained, of which the search chooses K; auto trains 3 K",
+    help: "Members trained, of which the search chooses K; by default 3 K",
 };
 
 /// Subsets alive at a time.
@@ -47,9 +47,9 @@ pub static CROSSOVER: Setting<f64> = Setting {
 /// How likely a member is swapped.
 pub static MUTATION: Setting<Option<f64>> = Setting {
     name: "mutation",
-    accepts: &Or("auto", Between(0.0, 1.0)),
+    accepts: &Or("default", Between(0.0, 1.0)),
     default: None,
-    help: "How likely each member of a subset is swapped for another; auto swaps one of K on average",
+    help: "How likely each member of a subset is swapped for another; by default 1 / K",
 };
 
 /// Which distance of orders should be large.

@@ -18,7 +18,7 @@ use crate::order::LocalF1;
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 
-/// β of least macro-F1 loss, ties to the smaller one (methods 3.2). Each fold's members are trained
+/// β of least macro-F1 loss, ties to the smaller one (docs/methods.md, 3.2). Each fold's members are trained
 /// and its rows scored once; only the orders change.
 pub(super) fn tune_decay(task: &PolicyTask) -> Result<f64> {
     let best =

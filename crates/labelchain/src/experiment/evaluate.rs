@@ -7,9 +7,8 @@ use crate::distance::Neighbourhood;
 use crate::error::Result;
 use crate::loss::{Losses, Undefined};
 use crate::method::{Fitted, Fitting, Method, fit};
-use crate::model::RunOptions;
 use crate::prepare::{BagReduction, Prepared};
-use crate::progress::Progress;
+use crate::progress::{Progress, RunOptions};
 use crate::seed::Seed;
 use crate::settings::Settings;
 

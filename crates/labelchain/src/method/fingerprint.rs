@@ -9,8 +9,8 @@ use super::Method;
 
 const FINGERPRINTS: &str = include_str!("fingerprints.txt");
 
-/// What a method and the losses compute, as a few digits that change when it does.
-pub(crate) fn fingerprint(method: Method) -> String {
+/// See [`Method::fingerprint`].
+pub(super) fn fingerprint(method: Method) -> String {
     let of = |name: &str| {
         let line =
             FINGERPRINTS.lines().find_map(|line| line.split_once(' ').filter(|it| it.0 == name));

@@ -4,8 +4,6 @@
 mod fingerprint;
 mod fit;
 
-pub(crate) use fingerprint::fingerprint;
-
 pub(crate) use fit::{Fitted, Fitting, fit};
 
 use std::fmt;
@@ -76,6 +74,12 @@ impl Method {
     /// What is trained.
     pub fn base(self) -> &'static Base {
         self.base
+    }
+
+    /// A few digits that change when what the method and the losses compute changes, so that results
+    /// of two programs can be told apart.
+    pub fn fingerprint(self) -> String {
+        fingerprint::fingerprint(self)
     }
 
     /// The settings that can change what this method does.

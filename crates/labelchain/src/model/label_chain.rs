@@ -7,7 +7,7 @@ use crate::data::{Bags, Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::method::{Fitting, Method, fit, setting};
 use crate::prepare::{BagReduction, Prepared};
-use crate::progress::{Cancel, Progress};
+use crate::progress::{Cancel, Progress, RunOptions};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
 
@@ -36,23 +36,6 @@ pub struct LabelChain<'p> {
     settings: Settings,
     seed: u64,
     options: RunOptions<'p>,
-}
-
-/// With what long work is done: no result depends on it.
-#[derive(Clone)]
-pub struct RunOptions<'p> {
-    /// Bytes to use, of which distances take a part at a time; unlimited unless set.
-    pub max_memory: u64,
-    /// What stops the work.
-    pub cancel: Cancel,
-    /// Called, by the thread that asked for the work, after each step of something long.
-    pub progress: &'p dyn Fn(Progress),
-}
-
-impl Default for RunOptions<'_> {
-    fn default() -> Self {
-        RunOptions { max_memory: u64::MAX, cancel: Cancel::default(), progress: &|_| () }
-    }
 }
 
 impl<'p> LabelChain<'p> {

@@ -8,9 +8,10 @@ mod predict;
 
 pub use align::AlignedRows;
 pub use explain::Explanation;
-pub use label_chain::{LabelChain, RunOptions};
+pub use label_chain::LabelChain;
 pub use predict::Prediction;
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,6 +64,16 @@ pub struct Model {
     /// Bytes for distances, which a file does not keep: no answer depends on it.
     max_memory: u64,
     cancel: Cancel,
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model")
+            .field("method", &self.method)
+            .field("labels", &self.label_names)
+            .field("members", &self.members().len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Model {

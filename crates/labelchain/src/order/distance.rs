@@ -1,4 +1,4 @@
-//! Distances between label orders, from 0 for equal orders to 1 (methods 5).
+//! Distances between label orders, from 0 for equal orders to 1 (docs/methods.md, 5).
 
 use crate::chain::Order;
 

@@ -4,7 +4,7 @@
 //! belongs to its neighbourhood with membership exp(-β D). Of the validation rows, those where a
 //! label was rightly predicted count for it (TP), those where it was wrongly predicted or
 //! wrongly missed count against it (FP and FN): F1 = 2 TP / (2 TP + FP + FN), with memberships
-//! summed instead of rows counted (methods 3).
+//! summed instead of rows counted (docs/methods.md, 3).
 
 use std::borrow::Cow;
 

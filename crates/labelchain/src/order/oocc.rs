@@ -1,6 +1,6 @@
 //! Orders of the nearest rows (OOCC, da Silva et al. 2014): each validation row is assigned that of a
 //! few random orders which predicts its labels best, and a row to be labelled takes the order of the
-//! validation rows nearest to it (methods 6.1, a reconstruction).
+//! validation rows nearest to it (docs/methods.md, 6.1, a reconstruction).
 
 use std::borrow::Cow;
 

@@ -38,7 +38,7 @@ mod recipe;
 mod select;
 mod standardize;
 mod undersample;
-pub(crate) mod views;
+pub mod views;
 
 pub use bags::{BagReduction, BagTransform};
 pub use columns::{Columns, Spread, Tally};

@@ -33,7 +33,7 @@ pub static MAX_FEATURES: Setting<usize> = Setting {
     help: "Of more selected features than this, so many are kept at random",
 };
 
-/// What is done for each label on its own, before its model is fitted (methods 9).
+/// What is done for each label on its own, before its model is fitted (docs/methods.md, 9).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preparation {
     /// Majority rows kept per minority row.

@@ -1,5 +1,6 @@
-//! The views of a model's labels as they are kept: rows that labels share are written once, and are
-//! shared again when they are read.
+//! The views of a model's labels as a model file keeps them: rows that labels share are written once,
+//! and are shared again when they are read. A model has them as
+//! `#[serde(with = "labelchain::prepare::views")]`.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use super::LabelView;
 /// Lists of rows, and for each label which of them it learned from, and its features.
 type Kept = (Vec<Arc<[usize]>>, Vec<(usize, Vec<usize>)>);
 
-pub(crate) fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::Error> {
+/// Writes lists of rows, then for each label which of them it has, and its features.
+pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::Error> {
     let mut lists: Vec<&Arc<[usize]>> = Vec::new();
     let mut which = |rows| {
         let known = lists.iter().position(|list| Arc::ptr_eq(list, rows));
@@ -25,7 +27,8 @@ pub(crate) fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::
     (lists, views).serialize(to)
 }
 
-pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D::Error> {
+/// Reads what [`serialize`] wrote; a label without rows is refused.
+pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D::Error> {
     let (lists, views) = Kept::deserialize(from)?;
     let view = |(which, features): (usize, Vec<usize>)| {
         let rows = lists.get(which).map(Arc::clone);

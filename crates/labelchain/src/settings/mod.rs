@@ -70,7 +70,7 @@ pub trait AnySetting: Sync {
     /// The value in its one spelling; refused if it is not accepted.
     fn check(&self, text: &str) -> Result<String>;
 
-    /// A value in its one spelling as JSON: a number where it is a number, null for "none".
+    /// A value in its one spelling as JSON: a number where it is a number, null for "none" and "default".
     fn json(&self, text: &str) -> serde_json::Value;
 }
 
@@ -116,7 +116,7 @@ impl<T: Clone + Sync> AnySetting for Setting<T> {
 
     fn json(&self, text: &str) -> serde_json::Value {
         match text {
-            "none" => serde_json::Value::Null,
+            "none" | "default" => serde_json::Value::Null,
             "true" => true.into(),
             "false" => false.into(),
             _ => match (text.parse::<u64>(), text.parse::<f64>()) {

@@ -43,7 +43,7 @@ pub fn friedman(rank_sums: &[f64], n: usize, tie_term: f64) -> Friedman {
 mod tests {
     use super::*;
 
-    /// The paper's nearest-neighbour table, Hamming loss (methods 11.3): 15.07 / (1 - 6/1800).
+    /// The paper's nearest-neighbour table, Hamming loss (docs/methods.md, 11.3): 15.07 / (1 - 6/1800).
     #[test]
     fn a_published_case_is_reproduced() {
         let tested = friedman(&[51.5, 85.0, 84.0, 79.5], 30, 6.0);

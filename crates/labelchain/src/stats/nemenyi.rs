@@ -33,7 +33,7 @@ pub fn critical_difference(k: usize, n: usize, alpha: f64) -> Result<f64> {
 mod tests {
     use super::*;
 
-    /// The values of methods 11.3, which rest on q rounded to three decimals.
+    /// The values of docs/methods.md, 11.3, which rest on q rounded to three decimals.
     #[test]
     fn critical_differences_of_the_papers_tables() {
         for (k, n, cd) in [(4, 30, 0.764), (4, 32, 0.739), (8, 32, 1.702), (8, 30, 1.758)] {

@@ -24,7 +24,6 @@ use super::protocol::Protocol;
 use crate::data::stratify::Balance;
 use crate::error::{Error, Remedy, Result, Task, directory_of};
 use crate::loss::Criterion;
-use crate::method::fingerprint;
 use crate::settings::AnySetting;
 
 /// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
@@ -86,7 +85,7 @@ impl Heading {
             };
             let settings: serde_json::Map<_, _> = method.method.settings().map(value).collect();
             let settings = serde_json::Value::Object(settings).to_string();
-            let fingerprint = fingerprint(method.method);
+            let fingerprint = method.method.fingerprint();
             [method.name.clone(), method.method.to_string(), settings, fingerprint]
         };
         let stratify = match protocol.stratify {
@@ -250,19 +249,6 @@ impl Ledger {
                 );
                 return Err(self.wrong(problem, elsewhere()));
             }
-            if old_fingerprint != fingerprint {
-                let problem = format!(
-                    "results of a version of labelchain ({}) that computes {method} differently",
-                    old.version
-                );
-                return Err(self.wrong(
-                    problem,
-                    Remedy::from(
-                        "numbers of two programs do not mix: use that version, or another ",
-                    )
-                    .setting("results"),
-                ));
-            }
         }
         for ([name, old_reading, old], [_, reading, checksum]) in pairs(&old.sets, &new.sets) {
             if old_reading != reading {
@@ -289,7 +275,21 @@ impl Ledger {
     /// Notes what more these results are of, and refuses what does not belong to them.
     pub(super) fn join(&self, new: &Heading) -> Result<()> {
         self.check(new)?;
-        match self.heading()? {
+        let old = self.heading()?;
+        for old in &old {
+            for ([_, method, _, before], [.., now]) in pairs(&old.methods, &new.methods) {
+                if before != now {
+                    let problem = format!(
+                        "results of a version of labelchain ({}) that computes {method} differently",
+                        old.version
+                    );
+                    let remedy =
+                        "numbers of two programs do not mix: use that version, or another ";
+                    return Err(self.wrong(problem, Remedy::from(remedy).setting("results")));
+                }
+            }
+        }
+        match old {
             Some(_) => self.execute("UPDATE study SET protocol = ?", params![new.protocol])?,
             None => self.execute(
                 "INSERT INTO study VALUES (?, ?, ?, ?, ?)",
@@ -571,18 +571,30 @@ mod tests {
     }
 
     #[test]
-    fn results_of_another_version_are_not_added_to() {
+    fn results_that_are_computed_differently_are_not_added_to() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.db");
         let ledger = Ledger::lock(&path).unwrap();
-        let heading = Heading::of(&protocol(), &HashMap::new());
-        let old = Heading { version: "0.0.9".into(), ..heading };
+        let new = || Heading::of(&protocol(), &HashMap::new());
+        let mut old = Heading { version: "0.0.9".into(), ..new() };
+        old.methods[0][3] = "0123".into();
+        let method = old.methods[0][1].clone();
         ledger.join(&old).unwrap();
-        let error = ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap_err();
-        let version = env!("CARGO_PKG_VERSION");
-        let problem = format!("results of labelchain 0.0.9, this is {version}");
+        let error = ledger.join(&new()).unwrap_err();
+        let problem = format!(
+            "results of a version of labelchain (0.0.9) that computes {method} differently"
+        );
         assert_eq!(error.to_string(), format!("{}: {problem}", path.display()));
         // To look at them is another matter.
-        ledger.check(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+        ledger.check(&new()).unwrap();
+    }
+
+    #[test]
+    fn results_of_another_version_that_computes_the_same_are_added_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = Ledger::lock(&directory.path().join("r.db")).unwrap();
+        let new = || Heading::of(&protocol(), &HashMap::new());
+        ledger.join(&Heading { version: "0.0.9".into(), ..new() }).unwrap();
+        ledger.join(&new()).unwrap();
     }
 }

@@ -559,7 +559,7 @@ mod tests {
             (
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
                 "line 2, column 12: expected a model that can be walked in any order: dynamic and \
-                 oocc take nb or knn; j48 and svm go with br, ecc, ga or ga-br, found \"oocc-j48\"",
+                 oocc take nb or knn; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
                 None,
             ),
             (

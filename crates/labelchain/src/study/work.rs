@@ -16,7 +16,7 @@ use crate::data::split::Folds;
 use crate::error::Result;
 use crate::experiment::Fold;
 use crate::method::Method;
-use crate::model::RunOptions;
+use crate::progress::RunOptions;
 use crate::seed::Seed;
 use crate::settings::Settings;
 

@@ -3,7 +3,7 @@
 //!
 //! `split` finds the best split of a node, `grow` builds the tree with it, `partition` keeps which
 //! rows are in which node, and `prune` removes subtrees that only fit the training rows. Every rule
-//! is WEKA's (methods 8.3), down to the tolerances; `tests/trees_agree.rs` compares the trees with
+//! is WEKA's (docs/methods.md, 8.3), down to the tolerances; `tests/trees_agree.rs` compares the trees with
 //! WEKA's.
 
 mod base;
@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::prepare::{SMALL, stored_cells};
 use partition::Partition;
 
-/// A C4.5 tree for one label (methods 8.3).
+/// A C4.5 tree for one label (docs/methods.md, 8.3).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|

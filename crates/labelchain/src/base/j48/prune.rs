@@ -157,7 +157,7 @@ impl PessimisticErrors {
         if leaf.is_empty() { 0.0 } else { leaf.errors() + self.added(leaf.total(), leaf.errors()) }
     }
 
-    /// What the estimate adds to `e` errors on rows of weight `n` (methods 8.3).
+    /// What the estimate adds to `e` errors on rows of weight `n` (docs/methods.md, 8.3).
     ///
     /// From 1 error on it is n times the upper end of Wilson's interval for the error rate
     /// f = (e + 1/2) / n, less e; that end is

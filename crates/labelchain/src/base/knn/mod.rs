@@ -32,7 +32,7 @@ use crate::prepare::{LabelView, Preparation, Prepared, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
 
-/// Nearest neighbours (methods 2).
+/// Nearest neighbours (docs/methods.md, 2).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
@@ -70,7 +70,7 @@ pub enum Ties {
     #[default]
     LowerRow,
     /// `weka`: all of them vote, as in WEKA's IBk, and both classes start with 1/n of a vote, where
-    /// n is the number of rows that may vote (methods 8.2).
+    /// n is the number of rows that may vote (docs/methods.md, 8.2).
     Weka,
 }
 

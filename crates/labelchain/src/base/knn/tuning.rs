@@ -12,7 +12,7 @@ use crate::error::Result;
 
 const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
 
-/// R of least macro-F1 loss of binary relevance, ties to the smaller one (methods 3.2). Each fold's
+/// R of least macro-F1 loss of binary relevance, ties to the smaller one (docs/methods.md, 3.2). Each fold's
 /// rows are ranked once; only the length of the neighbourhood changes.
 pub(super) fn tune_neighbours(learner: &NearestNeighbours, task: &BaseTask) -> Result<usize> {
     let greatest = NEIGHBOURS[NEIGHBOURS.len() - 1];

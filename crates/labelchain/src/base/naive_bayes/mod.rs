@@ -28,7 +28,7 @@ use crate::seed::Seed;
 use density::{Factor, Normal, rounded};
 use moments::{MomentSums, Moments, RelevantLabels};
 
-/// Naive Bayes with WEKA's estimators (methods 1 and 8.1).
+/// Naive Bayes with WEKA's estimators (docs/methods.md, 1 and 8.1).
 ///
 /// | field | default | meaning |
 /// |---|---|---|

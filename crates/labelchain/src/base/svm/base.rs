@@ -57,7 +57,7 @@ impl SvmChains {
         let preparation = Preparation::of(task.settings)?;
         let given = given(task);
         let memory = given.unwrap_or_default().memory;
-        let rows = TrainingRows::new(task.train.data(), memory)?;
+        let rows = TrainingRows::new(task.train.data(), memory)?.cancelled_by(task.train.cancel());
         let by_label = match given {
             Some(svm) => vec![svm; rows.labels().n_labels()],
             None => searched(&rows, &preparation, task)?,

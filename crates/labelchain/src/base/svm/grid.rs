@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::product::times_transposed;
 use crate::seed::Seed;
 
-/// The points to try with the RBF kernel (methods 0).
+/// The points to try with the RBF kernel (docs/methods.md, 0).
 ///
 /// | field | default | range |
 /// |---|---|---|
@@ -95,6 +95,7 @@ impl Grid {
         let mut by_gamma: Vec<Vec<usize>> = Vec::new();
         for kernels in kernels.chunks(at_once.clamp(1, 64) as usize) {
             by_gamma.par_extend(kernels.par_iter().map(errors));
+            train.cancel().check()?;
         }
         let n_costs = self.costs.len();
         let errors = |label: usize| -> Vec<usize> {
@@ -211,7 +212,7 @@ impl<'a> CrossValidation<'a> {
             let kernel_rows = KernelRows::new(source, rows.len(), memory);
             let mut solver = Solver::new(kernel_rows, &relevant, self.kernel.diagonal());
             let solve = |&cost: &f64| {
-                let solution = solver.solve(cost, max_steps);
+                let solution = solver.solve(cost, max_steps, self.train.cancel());
                 (solution.weights, solution.bias)
             };
             costs.iter().map(solve).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Support vector machines: C-SVC as in LIBSVM (methods 8.4).
+//! Support vector machines: C-SVC as in LIBSVM (docs/methods.md, 8.4).
 //!
 //! The classifier of a label decides by the sign of Σ w_v k(x, v) + b over training rows v, where k
 //! is the kernel and the weights w_v and the bias b separate the two classes with the widest
@@ -35,7 +35,7 @@ use kernel::{KernelFunction, KernelRows, KernelSource};
 use smo::Solver;
 use training_rows::Problem;
 
-/// Settings of a support vector machine (methods 8.4).
+/// Settings of a support vector machine (docs/methods.md, 8.4).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
@@ -91,7 +91,8 @@ impl Svm {
         let source = KernelSource::Distances(&problem, kernel);
         let kernel_rows = KernelRows::new(source, rows.len(), memory);
         let mut solver = Solver::new(kernel_rows, &relevant, kernel.diagonal());
-        let solution = solver.solve(self.cost, self.max_steps);
+        let solution = solver.solve(self.cost, self.max_steps, train.cancel());
+        train.cancel().check()?;
         let support: Vec<usize> =
             (0..rows.len()).filter(|&at| solution.weights[at] != 0.0).collect();
         Ok(BinarySvm {

@@ -14,6 +14,7 @@
 
 use super::kernel::{KernelRows, LANES, padded};
 use crate::product::vectorized;
+use crate::progress::Cancel;
 
 /// How far the conditions of the optimum may be missed.
 pub(super) const TOLERANCE: f64 = 1e-3;
@@ -87,7 +88,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Goes on to the optimum for a C no smaller than before, in at most so many steps.
-    pub(super) fn solve(&mut self, cost: f64, max_steps: u64) -> Solution {
+    pub(super) fn solve(&mut self, cost: f64, max_steps: u64, cancel: &Cancel) -> Solution {
         self.rescale(cost);
         let shrink_interval = SHRINK_INTERVAL.min(self.signs.len() as u64);
         let mut first = vectorized(
@@ -96,6 +97,10 @@ impl<'a> Solver<'a> {
         );
         let (mut n_steps, mut converged) = (0, false);
         while n_steps < max_steps && !converged {
+            // Cancelled work is thrown away by whoever asked for it, so any weights will do.
+            if n_steps % 256 == 0 && cancel.is_cancelled() {
+                break;
+            }
             let Some((i, j)) = first.and_then(|i| self.select_pair(i)) else {
                 // The optimum of the active rows is that of all rows only if all are active.
                 converged = self.rows.active().len() == self.signs.len();
@@ -457,7 +462,7 @@ mod tests {
     fn rows_that_were_shrunk_away_satisfy_the_conditions_in_the_end() {
         let (relevant, kernel) = clouds(601, KernelFunction::Linear);
         let mut solver = solver(&relevant, &kernel, KernelFunction::Linear);
-        let solution = solver.solve(100.0, u64::MAX);
+        let solution = solver.solve(100.0, u64::MAX, &Cancel::default());
         assert!(solver.all_weights.iter().any(|&weight| weight != 0.0), "nothing was shrunk");
         check_optimum(&solution, &relevant, &kernel, 100.0);
     }
@@ -468,8 +473,9 @@ mod tests {
             let (relevant, kernel) = clouds(203, function);
             let mut going_on = solver(&relevant, &kernel, function);
             for cost in [0.001, 1.0, 2.0, 3.0, 10.0] {
-                let warm = going_on.solve(cost, u64::MAX);
-                let cold = solver(&relevant, &kernel, function).solve(cost, u64::MAX);
+                let warm = going_on.solve(cost, u64::MAX, &Cancel::default());
+                let cold =
+                    solver(&relevant, &kernel, function).solve(cost, u64::MAX, &Cancel::default());
                 check_optimum(&warm, &relevant, &kernel, cost);
                 let both = decisions(&warm, &kernel).into_iter().zip(decisions(&cold, &kernel));
                 for (warm, cold) in both {
@@ -504,6 +510,10 @@ mod tests {
     #[test]
     fn steps_that_run_out_are_reported() {
         let (relevant, kernel) = clouds(203, KernelFunction::Linear);
-        assert!(!solver(&relevant, &kernel, KernelFunction::Linear).solve(10.0, 5).converged);
+        assert!(
+            !solver(&relevant, &kernel, KernelFunction::Linear)
+                .solve(10.0, 5, &Cancel::default())
+                .converged
+        );
     }
 }

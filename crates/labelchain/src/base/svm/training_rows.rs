@@ -8,6 +8,7 @@ use super::inputs::Inputs;
 use crate::data::{Dataset, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::product::{times_transposed, vectorized};
+use crate::progress::Cancel;
 
 /// Training rows as vectors of numbers, with their labels.
 ///
@@ -25,6 +26,8 @@ pub struct TrainingRows {
     distances: Option<Vec<f32>>,
     #[serde(skip)]
     memory: usize,
+    #[serde(skip)]
+    cancel: Cancel,
 }
 
 /// Rows whose distances are computed by one matrix product.
@@ -37,7 +40,18 @@ impl TrainingRows {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let numbers = inputs.numbers(train.features(), &rows);
         let labels = train.labels().clone();
-        Ok(TrainingRows { inputs, numbers, labels, distances: None, memory }.with_distances())
+        let (distances, cancel) = (None, Cancel::default());
+        Ok(TrainingRows { inputs, numbers, labels, distances, memory, cancel }.with_distances())
+    }
+
+    /// The same; work on it is given up when it is cancelled.
+    pub fn cancelled_by(self, cancel: &Cancel) -> TrainingRows {
+        TrainingRows { cancel: cancel.clone(), ..self }
+    }
+
+    /// What stops work on it.
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// Computes the table of distances, if there is memory for it.
@@ -99,7 +113,14 @@ impl TrainingRows {
         let of_row = |&row: &usize| kept.iter().map(move |&at| self.numbers(row)[at]);
         let numbers = rows.iter().flat_map(of_row).collect();
         let (labels, memory) = (self.labels.select(rows), self.memory);
-        TrainingRows { inputs, numbers, labels, distances: None, memory }
+        TrainingRows {
+            inputs,
+            numbers,
+            labels,
+            distances: None,
+            memory,
+            cancel: self.cancel.clone(),
+        }
     }
 
     /// The squared distance of each of these rows, which are standardized alike, to every training
