@@ -17,6 +17,7 @@ use labelchain::error::{Error, Result};
 use labelchain::method::{Registered, registry};
 use labelchain::model::AlignedRows;
 use labelchain::prepare::{BagReduction, MedoidStart};
+use labelchain::settings::AnySetting;
 use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
@@ -24,7 +25,7 @@ use crate::commands::{
     Predict, Score, Show, Split, Study, Train,
 };
 use crate::memory;
-use crate::messages::{Failure, remark, worded};
+use crate::messages::{Failure, remark};
 
 /// Multi-label learning with classifier chains that choose their label order for each row,
 /// without retraining.
@@ -352,7 +353,7 @@ pub(crate) struct MethodArgs {
     pub(crate) seed: u64,
 
     #[command(flatten)]
-    pub(crate) settings: TypedSettings,
+    typed: TypedSettings,
 
     #[command(flatten)]
     threads: Threads,
@@ -360,12 +361,8 @@ pub(crate) struct MethodArgs {
 
 const METHOD: &str = "Method (defaults as in the paper)";
 
-/// The settings of the library's registry as options.
-pub(crate) struct TypedSettings {
-    pub(crate) values: Settings,
-    /// The names of those that were typed.
-    typed: Vec<&'static str>,
-}
+/// The settings of the library's registry as options: those that were typed, and what was typed.
+pub(crate) struct TypedSettings(Vec<(&'static dyn AnySetting, String)>);
 
 impl Args for TypedSettings {
     fn augment_args(command: clap::Command) -> clap::Command {
@@ -403,23 +400,19 @@ fn capitalized(text: String) -> String {
 
 impl FromArgMatches for TypedSettings {
     fn from_arg_matches(matches: &ArgMatches) -> Result<TypedSettings, clap::Error> {
-        let mut typed = TypedSettings { values: Settings::default(), typed: Vec::new() };
-        for setting in registry().iter().map(|known| known.setting) {
-            if matches.value_source(setting.name()) != Some(ValueSource::CommandLine) {
-                continue;
-            }
+        let is_typed = |setting: &&'static dyn AnySetting| {
+            matches.value_source(setting.name()) == Some(ValueSource::CommandLine)
+        };
+        let text = |setting: &'static dyn AnySetting| {
             let text = if setting.is_flag() {
-                Some("true")
+                Some("true".into())
             } else {
-                matches.get_one::<String>(setting.name()).map(String::as_str)
+                matches.get_one::<String>(setting.name()).cloned()
             };
-            let refused = |error| {
-                clap::Error::raw(clap::error::ErrorKind::InvalidValue, worded(&error) + "\n")
-            };
-            typed.values.set(setting, text.unwrap_or_default()).map_err(refused)?;
-            typed.typed.push(setting.name());
-        }
-        Ok(typed)
+            (setting, text.unwrap_or_default())
+        };
+        let all = registry().into_iter().map(|known| known.setting);
+        Ok(TypedSettings(all.filter(is_typed).map(text).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -463,12 +456,17 @@ impl MethodArgs {
         self.threads.start();
     }
 
-    /// Refuses to do without what a method needs, and to take what none of them uses.
-    pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
+    /// What is set. Refuses to do without what a method needs, and to take what none of them uses.
+    pub(crate) fn settings(&self, methods: &[Method]) -> Result<Settings, Failure> {
         // Scripts may give these with any method: that they are idle is only said.
         const COMMON: [&str; 3] = ["decay", "likelihood", "neighbours"];
-        let is_used = |name: &str| methods.iter().any(|method| method.uses(name));
-        for &name in self.settings.typed.iter().filter(|name| !is_used(name)) {
+        let mut settings = Settings::default();
+        for (setting, text) in &self.typed.0 {
+            settings.set(*setting, text)?;
+            let name = setting.name();
+            if methods.iter().any(|method| method.uses(name)) {
+                continue;
+            }
             let names: Vec<String> = methods.iter().map(Method::to_string).collect();
             let methods = names.join(", ");
             if !COMMON.contains(&name) {
@@ -476,8 +474,8 @@ impl MethodArgs {
             }
             remark(&format!("note: --{name} makes no difference to {methods}"));
         }
-        methods.iter().try_for_each(|method| method.check(&self.settings.values))?;
-        Ok(())
+        methods.iter().try_for_each(|method| method.check(&settings))?;
+        Ok(settings)
     }
 }
 

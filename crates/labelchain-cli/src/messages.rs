@@ -83,7 +83,7 @@ pub(crate) fn bug(panic: &(dyn Any + Send)) -> ExitCode {
 }
 
 /// The message of an error, with settings as they are typed.
-pub(crate) fn worded(error: &Error) -> String {
+fn worded(error: &Error) -> String {
     match error {
         Error::Value { name, .. } if setting(name).is_ok() => format!("--{error}"),
         _ => error.to_string(),

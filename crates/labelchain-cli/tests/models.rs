@@ -598,7 +598,7 @@ fn a_search_with_little_to_choose_from_still_ends() {
     assert_eq!(kept, [0, 1, 2, 3]);
     for (more, words) in [
         (["--candidates", "19"], ["candidates is 19", "at least as many as members"]),
-        (["--population", "1"], ["population is 1", "at least 2"]),
+        (["--population", "1"], ["population is 1", "from 2 to"]),
         (["--crossover", "1.5"], ["crossover is 1.5", "from 0 to 1"]),
         (["--diversity", "swap"], ["swap", "precedence, adjacency"]),
         (["-m", "ga-bayes"], ["ga-bayes", "dynamic, ga, ecc, oocc, br, ga-br"]),
@@ -612,7 +612,7 @@ fn a_search_with_little_to_choose_from_still_ends() {
     }
     for more in [["--orders", "0"], ["--lenders", "0"]] {
         let train = ["train", "train.csv", "--labels", "calm,sad", "-m", "oocc-nb", "-o", "no"];
-        place.refused(&[&train[..], &more].concat(), 2, &["is 0", "at least 1"]);
+        place.refused(&[&train[..], &more].concat(), 2, &["is 0", "from 1 to"]);
     }
 }
 

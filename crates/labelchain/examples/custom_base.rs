@@ -47,6 +47,7 @@ static CENTROID: Base = Base {
         },
         decode: decode_any_order::<Centroids>,
     },
+    learns_by_column: false,
     settings: &[&LABEL_WEIGHT],
 };
 

@@ -62,7 +62,7 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        self.settings.check(&self.method)?;
+        let settings = self.settings.settings(&self.method)?;
         self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
         let reading = self.data.read()?;
         notes(&reading.notes);
@@ -82,7 +82,7 @@ impl Evaluate {
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
         let validation = CrossValidation {
-            settings: self.settings.settings.values.clone(),
+            settings,
             options: RunOptions { max_memory, progress: &show, ..RunOptions::default() },
             ..CrossValidation::new(&self.method, &folds, seed)
         };

@@ -8,6 +8,7 @@ use labelchain::chain::{Order, TunedSetting};
 use labelchain::data::{Attribute, LabelId};
 use labelchain::ensemble::Member;
 use labelchain::error::{Error, Result};
+use labelchain::method::{Registered, registry};
 use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::settings::AnySetting;
 use serde_json::{Map, Value, json};
@@ -126,15 +127,15 @@ fn positions(order: &Order) -> Vec<usize> {
     order.iter().map(|label| label.0).collect()
 }
 
-/// Every setting that the method uses, under its name with underscores.
+/// Every setting, used or not, under its name with underscores.
 fn settings(model: &Model) -> Value {
-    let value = |setting: &'static dyn AnySetting| {
+    let value = |known: &Registered| {
+        let setting = known.setting;
         (setting.name().replace('-', "_"), model.settings().json(setting))
     };
-    let mut settings: Map<String, Value> = model.method().settings().map(value).collect();
+    let mut settings: Map<String, Value> = registry().iter().map(value).collect();
     // Scripts know it by this name.
-    let selection =
-        settings.get("select").cloned().map(|it| if it.is_null() { json!("none") } else { it });
+    let selection = settings.get("select").cloned();
     settings.extend(selection.map(|selection| ("selection".to_string(), selection)));
     Value::Object(settings)
 }

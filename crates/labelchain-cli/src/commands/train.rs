@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use labelchain::data::{ReadOptions, Table, read, read_by_columns};
 use labelchain::error::{Error, Result};
-use labelchain::{LabelChain, Method, Model, Progress};
+use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
 use crate::args::{BagArgs, DataFile, MethodArgs, methods_in_words, not_over, notes};
 use crate::messages::{Failure, remark};
@@ -38,10 +38,10 @@ impl Train {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         not_over(&[&self.data.path], &self.out)?;
-        self.settings.check(&[self.method])?;
+        let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads();
         let bar = Bar::spinner("training");
-        let model = self.model(&|progress| bar.show(progress));
+        let model = self.model(&settings, &|progress| bar.show(progress));
         bar.end();
         let model = model?;
         model.save(&self.out)?;
@@ -59,8 +59,7 @@ impl Train {
         Ok(())
     }
 
-    fn model(&self, progress: &dyn Fn(Progress)) -> Result<Model> {
-        let settings = &self.settings.settings.values;
+    fn model(&self, settings: &Settings, progress: &dyn Fn(Progress)) -> Result<Model> {
         let chain = LabelChain::with(self.method, settings.clone())
             .seed(self.settings.seed)
             .max_memory(self.data.reading.max_memory())

@@ -34,6 +34,9 @@ pub struct Base {
     pub about: &'static str,
     /// Whether its models can be walked in any order, and how they are made.
     pub kind: BaseKind,
+    /// Whether each input is learned without a look at the others, so that models of some of the
+    /// inputs can be joined ([`ChainModel::concat_columns`]).
+    pub learns_by_column: bool,
     /// What it reads of the settings, beside what every ensemble does.
     pub settings: &'static [&'static dyn AnySetting],
 }

@@ -77,7 +77,7 @@ impl Method {
     }
 
     /// A few digits that change when what the method and the losses compute changes, so that results
-    /// of two programs can be told apart.
+    /// of two programs do not mix.
     pub fn fingerprint(self) -> String {
         fingerprint::fingerprint(self)
     }
@@ -114,11 +114,11 @@ impl Method {
     }
 
     /// Whether each input is learned without a look at the others, so that not all need be in memory
-    /// at a time. This can be told only of a base whose models may be joined; where labels select
-    /// their features, all inputs are looked at.
+    /// at a time. Where labels select their features, or something is chosen on validation rows, all
+    /// inputs are looked at together.
     pub fn learns_by_column(self, settings: &Settings) -> bool {
         let selects = Preparation::of(settings).is_ok_and(|it| it.selection.is_some());
-        self.base.name == "nb" && !self.strategy.needs_validation() && !selects
+        self.base.learns_by_column && !self.strategy.needs_validation() && !selects
     }
 }
 

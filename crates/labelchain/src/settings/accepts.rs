@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use serde_json::Value;
+
 /// A set of values of one type, with a spelling for each.
 pub trait Accepts<T>: Sync {
     /// Reads a value; none if the text is not accepted.
@@ -9,6 +11,11 @@ pub trait Accepts<T>: Sync {
 
     /// The one spelling of a value, which [`Accepts::parse`] reads back.
     fn text(&self, value: &T) -> String;
+
+    /// A value as JSON; its spelling unless it is a number or the like.
+    fn json(&self, value: &T) -> Value {
+        self.text(value).into()
+    }
 
     /// What is accepted, as the end of the sentence "must be …".
     fn phrase(&self) -> String;
@@ -39,6 +46,10 @@ impl Accepts<usize> for Whole {
         value.to_string()
     }
 
+    fn json(&self, value: &usize) -> Value {
+        (*value).into()
+    }
+
     fn phrase(&self) -> String {
         // A bound that nobody would reach is not worth a word.
         if *self.0.end() >= u32::MAX as usize {
@@ -65,6 +76,10 @@ impl Accepts<f64> for Above {
         value.to_string()
     }
 
+    fn json(&self, value: &f64) -> Value {
+        (*value).into()
+    }
+
     fn phrase(&self) -> String {
         format!("a number above {}", self.0)
     }
@@ -84,6 +99,10 @@ impl Accepts<f64> for Between {
 
     fn text(&self, value: &f64) -> String {
         value.to_string()
+    }
+
+    fn json(&self, value: &f64) -> Value {
+        (*value).into()
     }
 
     fn phrase(&self) -> String {
@@ -111,6 +130,10 @@ impl Accepts<f64> for UpTo {
         value.to_string()
     }
 
+    fn json(&self, value: &f64) -> Value {
+        (*value).into()
+    }
+
     fn phrase(&self) -> String {
         format!("a share above 0 and up to {}", self.0)
     }
@@ -134,6 +157,10 @@ impl Accepts<bool> for Flag {
 
     fn text(&self, value: &bool) -> String {
         value.to_string()
+    }
+
+    fn json(&self, value: &bool) -> Value {
+        (*value).into()
     }
 
     fn phrase(&self) -> String {
@@ -185,6 +212,15 @@ impl<T, A: Accepts<T>> Accepts<Option<T>> for Or<A> {
 
     fn text(&self, value: &Option<T>) -> String {
         value.as_ref().map_or_else(|| self.0.into(), |value| self.1.text(value))
+    }
+
+    /// `auto` leaves the value to the data; any other word says that there is none.
+    fn json(&self, value: &Option<T>) -> Value {
+        match value {
+            Some(value) => self.1.json(value),
+            None if self.0 == "auto" => self.0.into(),
+            None => Value::Null,
+        }
     }
 
     fn phrase(&self) -> String {

@@ -70,7 +70,8 @@ pub trait AnySetting: Sync {
     /// The value in its one spelling; refused if it is not accepted.
     fn check(&self, text: &str) -> Result<String>;
 
-    /// A value in its one spelling as JSON: a number where it is a number, null for "none" and "default".
+    /// A value in its one spelling as JSON: a number where it is a number, null where it is absent and
+    /// not left to the data.
     fn json(&self, text: &str) -> serde_json::Value;
 }
 
@@ -115,16 +116,7 @@ impl<T: Clone + Sync> AnySetting for Setting<T> {
     }
 
     fn json(&self, text: &str) -> serde_json::Value {
-        match text {
-            "none" | "default" => serde_json::Value::Null,
-            "true" => true.into(),
-            "false" => false.into(),
-            _ => match (text.parse::<u64>(), text.parse::<f64>()) {
-                (Ok(whole), _) => whole.into(),
-                (_, Ok(number)) => number.into(),
-                _ => text.into(),
-            },
-        }
+        self.accepts.parse(text).map_or(text.into(), |value| self.accepts.json(&value))
     }
 }
 

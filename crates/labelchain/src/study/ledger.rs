@@ -232,10 +232,8 @@ impl Ledger {
                 return Err(self.wrong(problem, elsewhere()));
             }
         }
-        for (
-            [name, old_method, old_settings, old_fingerprint],
-            [_, method, settings, fingerprint],
-        ) in pairs(&old.methods, &new.methods)
+        for ([name, old_method, old_settings, _], [_, method, settings, _]) in
+            pairs(&old.methods, &new.methods)
         {
             if old_method != method {
                 let problem = format!(
@@ -276,7 +274,7 @@ impl Ledger {
     pub(super) fn join(&self, new: &Heading) -> Result<()> {
         self.check(new)?;
         let old = self.heading()?;
-        for old in &old {
+        if let Some(old) = &old {
             for ([_, method, _, before], [.., now]) in pairs(&old.methods, &new.methods) {
                 if before != now {
                     let problem = format!(

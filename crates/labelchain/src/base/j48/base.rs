@@ -53,6 +53,7 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_fixed_order::<FixedOrderChain<J48Model>>,
     },
+    learns_by_column: false,
     settings: &[&CONFIDENCE, &MIN_LEAF, &UNPRUNED, &BINARY_SPLITS],
 };
 

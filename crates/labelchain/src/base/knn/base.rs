@@ -48,5 +48,6 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_any_order::<NearestNeighboursModel>,
     },
+    learns_by_column: false,
     settings: &[&NEIGHBOURS, &METRIC, &TIES],
 };

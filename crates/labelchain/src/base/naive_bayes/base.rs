@@ -30,5 +30,6 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_any_order::<NaiveBayesModel>,
     },
+    learns_by_column: true,
     settings: &[&LIKELIHOOD],
 };

@@ -40,6 +40,7 @@ pub(in crate::base) static BASE: Base = Base {
         learner: |task| Ok(Box::new(SvmChains::of(task)?)),
         decode: decode_fixed_order::<SvmChain>,
     },
+    learns_by_column: false,
     settings: &[&KERNEL, &COST, &GAMMA],
 };
 
