@@ -115,7 +115,7 @@ fn a_model_is_trained_shown_asked_and_explained() {
     }
     let page = place.ok(&["show", "m.labelchain"]);
     assert!(page.starts_with("m.labelchain: dynamic-nb, seed 1, by labelchain"), "{page}");
-    assert!(page.contains("trained on           120 rows\n"), "{page}");
+    assert!(page.contains("trained on      120 rows\n"), "{page}");
 
     let out = place.ok(&["predict", "m.labelchain", "new.csv", "--explain", "why.jsonl"]);
     assert_eq!(out.lines().next(), Some("calm,sad,wild"));

@@ -5,7 +5,7 @@
 //! cells that are left. The numbers are those of one uninterrupted run, and those of [`evaluate`] on
 //! the same set.
 //!
-//! [`evaluate`]: crate::experiment::evaluate
+//! [`evaluate`]: crate::experiment::CrossValidation
 
 mod document;
 mod ledger;
