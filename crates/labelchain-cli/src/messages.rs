@@ -39,7 +39,7 @@ impl Failure {
                 return ExitCode::SUCCESS;
             }
             Failure::Output(error) => (format!("error: standard output: {error}\n"), 3),
-            Failure::Library(error) => (told(error), status_of(error.kind())),
+            Failure::Library(error) => (message_of(error), status_of(error.kind())),
             Failure::Unused { option, methods } => {
                 let text = format!(
                     "error: {option} makes no difference to {methods}\n  help: leave it out; --help says which methods it is for\n"
@@ -90,7 +90,7 @@ fn worded(error: &Error) -> String {
     }
 }
 
-fn told(error: &Error) -> String {
+fn message_of(error: &Error) -> String {
     let mut text = format!("error: {}\n", worded(error));
     if let Error::Content(content) = error
         && let Some((excerpt, at)) = &content.excerpt

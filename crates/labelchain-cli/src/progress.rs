@@ -72,7 +72,14 @@ impl Bar {
         self.0.set_message(text);
     }
 
+    /// Also when it is dropped, so that an error does not stand behind half a bar.
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.end();
     }
 }

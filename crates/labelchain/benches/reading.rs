@@ -32,9 +32,10 @@ fn main() {
 /// Bytes of text after decompression.
 fn n_text(path: &Path) -> u64 {
     let file = std::fs::File::open(path).unwrap();
-    let mut text: Box<dyn std::io::Read> = match path.extension().is_some_and(|end| end == "gz") {
-        true => Box::new(flate2::read::MultiGzDecoder::new(file)),
-        false => Box::new(file),
+    let mut text: Box<dyn std::io::Read> = if path.extension().is_some_and(|end| end == "gz") {
+        Box::new(flate2::read::MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
     };
     std::io::copy(&mut text, &mut std::io::sink()).unwrap()
 }

@@ -76,7 +76,7 @@ impl ChainLearner for NearestCentroid {
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<Centroids> {
         let data = train.data();
-        let views = train.views(&self.preparation, rows, seed);
+        let views = train.views(&self.preparation, rows, seed)?;
         let (mut inputs, mut labels) = (Vec::new(), Vec::new());
         for (label, view) in views.iter().enumerate() {
             train.cancel().check()?;

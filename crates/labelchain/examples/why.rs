@@ -17,7 +17,7 @@ fn main() -> Result<()> {
 
     // Twenty naive Bayes chains; each chooses its label order for each row.
     let model = LabelChain::new("dynamic-nb")?.fit(&train)?;
-    let explanations = model.align(&new, "new rows".as_ref())?.explain()?;
+    let explanations = model.explain(&new)?;
 
     // The row with most labels has most to explain.
     let n_relevant = |row: usize| explanations[row].relevant_names().len();

@@ -531,7 +531,7 @@ impl Error {
             Error::Io { path, source }
                 if source.kind() == io::ErrorKind::NotFound && source.raw_os_error().is_some() =>
             {
-                near(path).map(Remedy::from)
+                similar_path(path).map(Remedy::from)
             }
             Error::Content(content) => content.help.clone(),
             Error::UnknownFormat { .. } => Some(
@@ -601,10 +601,7 @@ impl Error {
 
     /// Two things that belong together must have one size.
     pub(crate) fn unless_same(what: &'static str, expected: usize, found: usize) -> Result<()> {
-        match expected == found {
-            true => Ok(()),
-            false => Err(Error::Shape { what, expected, found }),
-        }
+        if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
     }
 
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
@@ -613,7 +610,7 @@ impl Error {
 }
 
 /// What a path that leads nowhere may have meant.
-fn near(path: &Path) -> Option<String> {
+fn similar_path(path: &Path) -> Option<String> {
     let directory = directory_of(path);
     let Ok(files) = directory.read_dir() else {
         return Some(format!("there is no directory {}", directory.display()));

@@ -25,9 +25,9 @@
 //! |---|---|
 //! | read a file: ARFF, CSV, TSV, Parquet, SVMLight | [`data::read`] |
 //! | make a data set of arrays, dense or sparse | [`Dataset::from_rows`], [`Dataset::from_sparse_rows`] |
-//! | know which methods and settings there are | [`Method::all`], [`method::registry`], `docs/settings.md` |
+//! | know which methods and settings there are | the tables in [`method`] |
 //! | train, with progress, a memory bound, a way to stop | [`LabelChain`] |
-//! | know why a label was given | [`Model::align`], then [`model::AlignedRows::explain`] |
+//! | know why a label was given | [`Model::explain`] |
 //! | measure how wrong methods are | [`experiment::CrossValidation`] |
 //! | compare methods over many data sets | [`stats`], [`report`], and `study` behind the feature of that name |
 //! | add a base learner of your own | the example `custom_base` |
@@ -45,7 +45,7 @@
 //! let network = LabelNetwork { n_rows: 100, ..LabelNetwork::default() };
 //! let data = network.generate("network", Seed::new(1))?;
 //! let model = LabelChain::new("dynamic-nb")?.fit(&data)?;
-//! let explanations = model.align(&data.select(&[0]), "row 0".as_ref())?.explain()?;
+//! let explanations = model.explain(&data.select(&[0]))?;
 //! let members = &explanations[0].members;
 //! assert_eq!(members.len(), 20);
 //! assert!(members.iter().any(|member| member.order != members[0].order));

@@ -67,7 +67,7 @@ impl Cancel {
     }
 }
 
-/// With what long work is done: no result depends on it.
+/// Memory, cancellation and progress of long work; results do not depend on them.
 #[derive(Clone)]
 pub struct RunOptions<'p> {
     /// Bytes to use, of which distances take a part at a time; unlimited unless set.

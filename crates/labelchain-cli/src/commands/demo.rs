@@ -49,8 +49,8 @@ impl Demo {
             "A generated data set: {} rows, {} features, {} labels that depend on each other.\n\
              Ten-fold cross-validation of four ensembles of 20 naive Bayes chains; mean losses,\n\
              smaller is better, * marks the least. The order of labels is chosen for each row by\n\
-             how well each label is told near it (dynamic), or lent by the nearest row (oocc), or\n\
-             random (ecc); ga draws 60 random orders and a genetic search keeps 20 chains.\n\n",
+             how well each label is predicted near it (dynamic), or that of the nearest row (oocc), or\n\
+             random (ecc); ga draws 60 random orders, and a genetic search chooses 20 chains.\n\n",
             data.n_rows(),
             data.n_features(),
             data.n_labels()

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use labelchain::Model;
-use labelchain::chain::{Display, Quantity, Score, Trace};
+use labelchain::chain::{Quantity, QuantityDisplay, Score, Trace};
 use labelchain::data::LabelId;
 use labelchain::ensemble::{Genetic, GivenOrder, MemberOrders, ORDER};
 use labelchain::error::Result;
@@ -189,8 +189,8 @@ const SMALL: usize = 10;
 /// The head of a quantity's column.
 fn title(quantity: &Quantity) -> String {
     match quantity.display {
-        Display::Bar => format!("{:<wide$}", quantity.title, wide = SMALL + 8),
-        Display::Percent => quantity.title.into(),
+        QuantityDisplay::Bar => format!("{:<wide$}", quantity.title, wide = SMALL + 8),
+        QuantityDisplay::Percent => quantity.title.into(),
     }
 }
 
@@ -198,8 +198,8 @@ fn title(quantity: &Quantity) -> String {
 fn cell(quantity: &Quantity, label: usize) -> String {
     let value = quantity.values[label];
     match quantity.display {
-        Display::Bar => format!("{:<6}  {:<SMALL$}", digits(value), bar(value, SMALL)),
-        Display::Percent => {
+        QuantityDisplay::Bar => format!("{:<6}  {:<SMALL$}", digits(value), bar(value, SMALL)),
+        QuantityDisplay::Percent => {
             let percent = format!("{:.0} %", value * 100.0);
             format!("{percent:>wide$}", wide = quantity.title.len())
         }

@@ -11,7 +11,7 @@ use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
 use labelchain::study::{
-    self, Only, Protocol, RunOptions, SetSource, Shard, State, Status, Summary,
+    self, Only, Protocol, SetSource, Shard, State, Status, StudyOptions, Summary,
 };
 use serde_json::{Map, Value, json};
 
@@ -137,7 +137,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 impl Run {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.protocol()?;
-        let options = RunOptions {
+        let options = StudyOptions {
             jobs: self.jobs,
             shard: self.shard.unwrap_or(Shard::WHOLE),
             only: self.files.only()?,

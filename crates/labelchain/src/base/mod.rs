@@ -24,7 +24,7 @@ use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
 
 /// All base learners.
-pub static BASES: [&Base; 4] = [&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE];
+pub static BASES: &[&Base] = &[&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE];
 
 /// What can be trained: a row of [`BASES`].
 pub struct Base {
@@ -61,7 +61,8 @@ pub enum BaseKind {
 
 /// From what a learner is made.
 pub struct BaseTask<'a> {
-    /// The settings that the base lists, and those of every ensemble.
+    /// The settings that the base lists, and those of [`Preparation`](crate::prepare::Preparation).
+    /// How members are drawn is in `sampling`.
     pub settings: &'a Settings,
     /// How members are drawn, for settings that are tuned by their votes.
     pub sampling: Sampling,

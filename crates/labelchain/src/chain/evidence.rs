@@ -46,6 +46,8 @@ pub struct Dimensions {
     pub n_labels: usize,
     /// How many inputs.
     pub n_features: usize,
+    /// How many rows it was trained on.
+    pub n_rows: usize,
     /// How many training rows the file keeps; none where no distance to them is needed.
     pub n_train: Option<usize>,
 }

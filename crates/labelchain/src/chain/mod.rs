@@ -32,7 +32,7 @@ pub use fixed_order::{
     BinaryLearner, BinaryModel, FixedOrderChain, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
 pub use order::Order;
-pub use policy::{Display, OrderPolicy, Quantity, Reason};
+pub use policy::{OrderPolicy, Quantity, QuantityDisplay, Reason};
 pub use score::Score;
 pub use walk::{Decision, Route, Walked, decide};
 

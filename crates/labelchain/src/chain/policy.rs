@@ -68,14 +68,14 @@ pub struct Quantity {
     /// What it means.
     pub help: &'static str,
     /// How it is shown.
-    pub display: Display,
+    pub display: QuantityDisplay,
     /// By label.
     pub values: Vec<f64>,
 }
 
 /// How a quantity is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Display {
+pub enum QuantityDisplay {
     /// As a number with a bar of that length.
     Bar,
     /// In per cent.

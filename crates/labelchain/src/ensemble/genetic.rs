@@ -10,6 +10,7 @@
 //! the subsets stay spread over the whole front (docs/methods.md, 5.1, a reconstruction).
 
 use crate::error::{Error, Result};
+use crate::progress::Cancel;
 use crate::seed::{Rng, Seed};
 
 /// The chosen candidates, ascending.
@@ -23,7 +24,7 @@ pub type Objectives = [f64; 2];
 /// | field | default | range |
 /// |---|---|---|
 /// | `population` | 50 | at least 2 |
-/// | `generations` | 100 | any |
+/// | `generations` | 100 | at least 1 |
 /// | `crossover` | 0.9 | 0 to 1 |
 /// | `mutation` | one member of each subset, on average | 0 to 1 for each member |
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,9 +72,10 @@ impl GeneticSearch {
         objectives: impl Fn(&Subset) -> Objectives,
         seed: Seed,
         progress: &dyn Fn(usize, f64),
+        cancel: &Cancel,
     ) -> Result<Vec<Individual>> {
         if size == 0 || size > n_candidates {
-            let (name, value) = ("members to keep", size.to_string());
+            let (name, value) = ("members to choose", size.to_string());
             return Err(Error::Setting { name, value, accepted: "from 1 to the candidates" });
         }
         if self.population < 2 {
@@ -94,6 +96,7 @@ impl GeneticSearch {
         }
         let mut population = survivors(population, self.population);
         for generation in 0..self.generations {
+            cancel.check()?;
             let mut all: Vec<Individual> = population.iter().map(|(one, _)| one.clone()).collect();
             for _ in 0..self.population {
                 let [a, b] = [(); 2].map(|()| tournament(&population, &mut rng));
@@ -332,7 +335,8 @@ mod tests {
             [sum, 33.0 - sum]
         };
         let search = GeneticSearch::default();
-        let front = search.run(12, 3, &[], cost, Seed::new(1), &|_, _| ()).unwrap();
+        let front =
+            search.run(12, 3, &[], cost, Seed::new(1), &|_, _| (), &Cancel::default()).unwrap();
         assert_eq!(front[0].subset, [0, 1, 2]);
         assert_eq!(front[front.len() - 1].subset, [9, 10, 11]);
     }
@@ -348,11 +352,14 @@ mod tests {
         let search = GeneticSearch { generations: 30, ..GeneticSearch::default() };
         let progress = |_: usize, best: f64| history.borrow_mut().push(best);
         let initial = [vec![0, 1, 2, 3, 4]];
-        let front = search.run(20, 5, &initial, rugged, Seed::new(3), &progress).unwrap();
+        let front = search
+            .run(20, 5, &initial, rugged, Seed::new(3), &progress, &Cancel::default())
+            .unwrap();
         let history = history.into_inner();
         assert!(history.is_sorted_by(|a, b| a >= b), "{history:?}");
         assert_eq!(front[0].objectives[0], history[29]);
-        let again = search.run(20, 5, &initial, rugged, Seed::new(3), &|_, _| ());
+        let again =
+            search.run(20, 5, &initial, rugged, Seed::new(3), &|_, _| (), &Cancel::default());
         assert_eq!(again.unwrap(), front);
     }
 
@@ -360,11 +367,27 @@ mod tests {
     fn a_size_that_cannot_be_is_refused() {
         for size in [0, 4] {
             let search = GeneticSearch::default();
-            let found = search.run(3, size, &[], |_| [0.0; 2], Seed::new(1), &|_, _| ());
+            let found = search.run(
+                3,
+                size,
+                &[],
+                |_| [0.0; 2],
+                Seed::new(1),
+                &|_, _| (),
+                &Cancel::default(),
+            );
             assert!(found.unwrap_err().to_string().contains("members to keep"));
         }
         // All of them is a size like any other.
-        let all = GeneticSearch::default().run(3, 3, &[], |_| [0.0; 2], Seed::new(1), &|_, _| ());
+        let all = GeneticSearch::default().run(
+            3,
+            3,
+            &[],
+            |_| [0.0; 2],
+            Seed::new(1),
+            &|_, _| (),
+            &Cancel::default(),
+        );
         assert_eq!(all.unwrap()[0].subset, [0, 1, 2]);
     }
 }

@@ -233,22 +233,35 @@ impl Member {
             }
             _ => true,
         };
-        order_fits && self.model().fits(dimensions)
+        let rows_fit = |rows: &[usize]| {
+            rows.is_sorted_by(|a, b| a < b)
+                && rows.last().is_none_or(|&row| row < dimensions.n_rows)
+        };
+        order_fits
+            && rows_fit(&self.fitting)
+            && rows_fit(&self.validation)
+            && self.model().fits(dimensions)
     }
 
     fn concat_columns(self, other: Member) -> Option<Member> {
-        let chain = match (self.chain, other.chain) {
-            (
-                MemberChain::AnyOrder { model, orders },
-                MemberChain::AnyOrder { model: more, .. },
-            ) => MemberChain::AnyOrder { model: model.concat_columns(&*more)?, orders },
-            _ => return None,
+        use MemberChain::AnyOrder;
+        if (self.candidate, &self.fitting) != (other.candidate, &other.fitting) {
+            return None;
+        }
+        let (AnyOrder { model, orders }, AnyOrder { model: more, .. }) = (self.chain, other.chain)
+        else {
+            return None;
         };
+        // What chooses an order for each row looked at the inputs of its own part only.
+        if let ChosenOrders::PerRow(_) = orders {
+            return None;
+        }
+        let chain = AnyOrder { model: model.concat_columns(&*more)?, orders };
         Some(Member { chain, ..self })
     }
 
-    /// Walks every row of the block in the member's orders.
-    pub fn walk(&self, block: &Block, collector: &mut dyn Collector) {
+    /// Walks every row of the block, which has the distances it needs, in the member's orders.
+    fn walk(&self, block: &Block, collector: &mut dyn Collector) {
         match &self.chain {
             MemberChain::FixedOrder(model) => model.walk(block, collector),
             MemberChain::AnyOrder { model, orders } => match orders {

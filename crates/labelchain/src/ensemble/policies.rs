@@ -14,7 +14,7 @@ use crate::prepare::Prepared;
 use crate::seed::Seed;
 use crate::settings::{Above, Or, Setting, Whole};
 
-/// β.
+/// `decay`, β: how fast memberships fall with squared distance.
 pub static DECAY: Setting<Option<f64>> = Setting {
     name: "decay",
     accepts: &Or("auto", Above(0.0)),
@@ -22,7 +22,7 @@ pub static DECAY: Setting<Option<f64>> = Setting {
     help: "β: how fast memberships fall with squared distance; auto tunes it over 1 to 10",
 };
 
-/// r.
+/// `orders`, r: orders that each member of `oocc` draws and tries.
 pub static ORDERS: Setting<usize> = Setting {
     name: "orders",
     accepts: &Whole(1..=100_000),
@@ -30,7 +30,7 @@ pub static ORDERS: Setting<usize> = Setting {
     help: "r: orders that each member draws and tries",
 };
 
-/// k.
+/// `lenders`, k: nearest validation rows that vote for the order assigned to them.
 pub static LENDERS: Setting<usize> = Setting {
     name: "lenders",
     accepts: &Whole(1..=1_000_000),

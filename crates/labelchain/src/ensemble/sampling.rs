@@ -9,7 +9,7 @@ use crate::prepare::Prepared;
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Setting, Settings, UpTo, Whole};
 
-/// K.
+/// `members`, K: how many members vote.
 pub static MEMBERS: Setting<usize> = Setting {
     name: "members",
     accepts: &Whole(1..=100_000),
@@ -17,7 +17,7 @@ pub static MEMBERS: Setting<usize> = Setting {
     help: "K: members of the ensemble",
 };
 
-/// Share of the training rows of a member.
+/// `sample`: the share of the training rows that each member draws.
 pub static SAMPLE: Setting<f64> = Setting {
     name: "sample",
     accepts: &UpTo(1.0),
@@ -25,7 +25,7 @@ pub static SAMPLE: Setting<f64> = Setting {
     help: "Share of the training rows that each member draws",
 };
 
-/// t.
+/// `fit-share`, t: the share of a member's rows that it is fitted on.
 pub static FIT_SHARE: Setting<f64> = Setting {
     name: "fit-share",
     accepts: &UpTo(1.0),

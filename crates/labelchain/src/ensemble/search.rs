@@ -33,7 +33,7 @@ pub static GENERATIONS: Setting<usize> = Setting {
     name: "generations",
     accepts: &Whole(1..=1_000_000),
     default: 100,
-    help: "How often the subsets breed",
+    help: "Generations of the search",
 };
 
 /// How likely two subsets mix.
@@ -140,6 +140,7 @@ impl Genetic {
             losses,
             seed.child("search", 0),
             progress,
+            train.cancel(),
         )?;
         let chosen = front.first().map_or(&[][..], |individual| &individual.subset);
         candidates.retain(|candidate| chosen.contains(&candidate.at));

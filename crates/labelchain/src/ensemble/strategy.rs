@@ -70,7 +70,7 @@ pub struct Policies {
 }
 
 /// All strategies, those of the paper's comparison first.
-pub static STRATEGIES: [&Strategy; 6] = [
+pub static STRATEGIES: &[&Strategy] = &[
     &Strategy {
         name: "dynamic",
         about: "labels that are predicted well near the row come first, for each row: the paper's proposal",
@@ -169,9 +169,10 @@ struct Orders;
 impl Accepts<GivenOrder> for Orders {
     fn parse(&self, text: &str) -> Option<GivenOrder> {
         match text {
-            "" => None,
             "random" => Some(GivenOrder::Random),
             "natural" => Some(GivenOrder::Natural),
+            // One word is a misspelt word: a single label has nothing to be ordered.
+            word if !word.contains(',') => None,
             names => Some(GivenOrder::Names(names.split(',').map(|it| it.trim().into()).collect())),
         }
     }

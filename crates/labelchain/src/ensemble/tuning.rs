@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::loss::{Averaging, Criterion, Losses, Rate, Undefined};
 use crate::order::LocalF1;
 use crate::prepare::Prepared;
+use crate::progress::Cancel;
 use crate::seed::Seed;
 
 /// β of least macro-F1 loss, ties to the smaller one (docs/methods.md, 3.2). Each fold's members are trained
@@ -28,7 +29,7 @@ pub(super) fn tune_decay(task: &PolicyTask) -> Result<f64> {
             let policies = local_f1(&candidates, fitted, DECAYS[0])?;
             let models = candidates.into_iter().map(|candidate| candidate.model);
             let chains: Vec<_> = models.zip(policies).collect();
-            votes_by_decay(&chains, tested, &Neighbourhood::of_prepared(fitted)?)
+            votes_by_decay(&chains, tested, &Neighbourhood::of_prepared(fitted)?, fitted.cancel())
         })?;
     Ok(DECAYS[best])
 }
@@ -69,10 +70,12 @@ fn votes_by_decay(
     chains: &[(Arc<dyn AnyOrderModel>, LocalF1)],
     rows: &Dataset,
     train: &Neighbourhood,
+    cancel: &Cancel,
 ) -> Result<VotesBySetting<{ DECAYS.len() }>> {
     let mut votes = VotesBySetting::new(chains.len(), rows.n_rows(), rows.n_labels());
     let needs = chains.iter().map(|(model, _)| model.needs()).max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
+        cancel.check()?;
         let mut block = RowBlock::new(rows, start, Some(train), Some(DECAYS[0]), needs)?;
         // By β, by chain, by row.
         let orders = DECAYS.map(|decay| {

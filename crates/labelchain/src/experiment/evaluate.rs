@@ -4,7 +4,7 @@ use crate::cost::{Clock, Cost};
 use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::distance::Neighbourhood;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
 use crate::method::{Fitted, Fitting, Method, fit};
 use crate::prepare::{BagReduction, Prepared};
@@ -55,13 +55,13 @@ impl Evaluation {
 pub struct CrossValidation<'a> {
     /// What is compared.
     pub methods: &'a [Method],
-    /// What is set, for all methods.
+    /// What is set; each method takes what it uses.
     pub settings: Settings,
     /// Which rows are tested in which fold.
     pub folds: &'a Folds,
     /// What everything random is drawn by.
     pub seed: Seed,
-    /// With what it is done.
+    /// Memory, cancellation and progress; results do not depend on them.
     pub options: RunOptions<'a>,
 }
 
@@ -93,6 +93,11 @@ impl<'a> CrossValidation<'a> {
         data: &Dataset,
         cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
     ) -> Result<Vec<Evaluation>> {
+        Error::unless_same("rows that are cut into folds", data.n_rows(), self.folds.n_rows())?;
+        if data.n_labels() == 0 {
+            let reason = "there is nothing to learn".into();
+            return Err(Error::NoLabels { path: data.name().into(), reason });
+        }
         let mut evaluations: Vec<Evaluation> = self
             .methods
             .iter()

@@ -1,5 +1,7 @@
 //! Methods: a strategy and a base by name, such as `dynamic-nb`, with everything that can be set
 //! about them.
+//!
+#![doc = include_str!("settings.md")]
 
 mod fingerprint;
 mod fit;
@@ -13,7 +15,7 @@ use crate::base::{BASES, Base};
 use crate::ensemble::{FIT_SHARE, STRATEGIES, Sampling, Strategy};
 use crate::error::{Error, Result, nearest};
 use crate::prepare::Preparation;
-use crate::settings::{AnySetting, Settings};
+use crate::settings::{AnySetting, Settings, in_words};
 
 /// A strategy and a base that go together.
 ///
@@ -76,8 +78,9 @@ impl Method {
         self.base
     }
 
-    /// A few digits that change when what the method and the losses compute changes, so that results
-    /// of two programs do not mix.
+    /// A few digits that change when the method answers otherwise on a fixed data set of numbers, with
+    /// its default settings, or when a loss of those answers changes. Studies keep them beside results,
+    /// so that results of two programs do not mix.
     pub fn fingerprint(self) -> String {
         fingerprint::fingerprint(self)
     }
@@ -130,7 +133,7 @@ fn general_settings() -> impl Iterator<Item = &'static dyn AnySetting> {
 /// Every setting there is, once each, with the strategies and bases that use it.
 pub fn registry() -> Vec<Registered> {
     let mut all: Vec<Registered> = Vec::new();
-    let mut add = |setting: &'static dyn AnySetting, users: Option<User>| match all
+    let mut add = |setting: &'static dyn AnySetting, users: Option<SettingOwner>| match all
         .iter_mut()
         .find(|known| known.setting.name() == setting.name())
     {
@@ -139,10 +142,10 @@ pub fn registry() -> Vec<Registered> {
     };
     general_settings().for_each(|setting| add(setting, None));
     for base in BASES {
-        base.settings.iter().for_each(|&setting| add(setting, Some(User::Base(base))));
+        base.settings.iter().for_each(|&setting| add(setting, Some(SettingOwner::Base(base))));
     }
     for strategy in STRATEGIES {
-        strategy.settings.iter().for_each(|&it| add(it, Some(User::Strategy(strategy))));
+        strategy.settings.iter().for_each(|&it| add(it, Some(SettingOwner::Strategy(strategy))));
     }
     all
 }
@@ -152,12 +155,12 @@ pub struct Registered {
     /// The setting.
     pub setting: &'static dyn AnySetting,
     /// The strategies and bases that list it; empty where every method uses it.
-    pub users: Vec<User>,
+    pub users: Vec<SettingOwner>,
 }
 
 /// What lists a setting.
 #[derive(Clone, Copy)]
-pub enum User {
+pub enum SettingOwner {
     /// A base: methods that end with its name use the setting.
     Base(&'static Base),
     /// A strategy: methods that begin with its name use the setting.
@@ -171,14 +174,14 @@ impl Registered {
             .users
             .iter()
             .map(|user| match user {
-                User::Base(base) => format!("-{}", base.name),
-                User::Strategy(strategy) => strategy.name.into(),
+                SettingOwner::Base(base) => format!("-{}", base.name),
+                SettingOwner::Strategy(strategy) => strategy.name.into(),
             })
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         match (&names[..], self.users.first()) {
             ([], _) => "all methods".into(),
-            (_, Some(User::Base(_))) => format!("methods with {}", in_words(&names, "and")),
+            (_, Some(SettingOwner::Base(_))) => format!("methods with {}", in_words(&names, "and")),
             ([_], _) => format!("method {}", names[0]),
             _ => format!("methods {}", in_words(&names, "and")),
         }
@@ -238,14 +241,5 @@ impl FromStr for Method {
             bases: bases.join(", "),
             nearest: nearest(text, &known).cloned(),
         })
-    }
-}
-
-/// `a, b and c`.
-fn in_words(words: &[&str], conjunction: &str) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).into(),
-        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
     }
 }

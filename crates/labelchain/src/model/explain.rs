@@ -1,10 +1,12 @@
 //! How the answer about a row came about.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::{AlignedRows, Model};
 use crate::chain::Trace;
-use crate::data::LabelId;
+use crate::data::{Dataset, LabelId};
 use crate::error::Result;
 
 /// How the answer about one row came about.
@@ -17,6 +19,13 @@ pub struct Explanation<'m> {
     pub shares: Vec<f64>,
     /// How each member decided.
     pub members: Vec<Trace>,
+}
+
+impl Model {
+    /// How the answer about each row comes about; columns are found by name.
+    pub fn explain(&self, data: &Dataset) -> Result<Vec<Explanation<'_>>> {
+        self.align(data, Path::new(data.name()))?.explain()
+    }
 }
 
 impl<'m> AlignedRows<'m> {
@@ -61,7 +70,9 @@ impl Explanation<'_> {
         members.max_by_key(|&member| self.n_agreed(member)).unwrap_or(0)
     }
 
-    /// The explanation as JSON, with the number that the row has for whoever asked. All arrays are by
+    /// The explanation as JSON; `row` is written as the number of the row, which an explanation does
+    /// not know. `votes` are the shares, `support` the scores, `relevant` the names of the labels
+    /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
     /// label, except `order`; what a method does not have is null; infinite scores are ±1e308.
     pub fn json(&self, row: usize) -> Value {
         let member = |trace: &Trace| {

@@ -38,7 +38,8 @@ struct Stored<B> {
     version: String,
     method: String,
     seed: u64,
-    /// Names and values that differ from their defaults.
+    /// Every setting that the method uses, also where it has its default, which a later version may
+    /// change.
     settings: Vec<(String, String)>,
     tuned: Vec<(String, Vec<Option<f64>>)>,
     attributes: Vec<Attribute>,
@@ -49,6 +50,15 @@ struct Stored<B> {
     members: Vec<StoredMember<B>>,
     train: Option<Matrix>,
     bags: Option<BagTransform>,
+}
+
+/// Bytes that are written all at once; serde would write a vector of them one by one.
+struct Bytes(Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&self.0)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,24 +166,34 @@ impl Model {
             return refuse("the model file is damaged: its checksum does not match", again());
         }
         let stored = postcard::from_bytes::<Stored<&[u8]>>(content).ok();
+        if let Some(Stored { version, method, .. }) = &stored
+            && let Err(Error::UnknownMethod { .. }) = method.parse::<Method>()
+        {
+            let problem = format!(
+                "a model of {method:?}, trained by labelchain {version}, which this version does not have"
+            );
+            return refuse(&problem, "use a version of labelchain that has the method".into());
+        }
         match stored.and_then(Model::of).filter(Model::fits) {
             Some(model) => Ok(model),
             None => refuse("the model file is damaged", again()),
         }
     }
 
-    fn stored(&self) -> postcard::Result<Stored<Vec<u8>>> {
+    fn stored(&self) -> postcard::Result<Stored<Bytes>> {
         let own = |text: &str| text.to_string();
         let member = |member: &Member| {
             let (model, orders) = match &member.chain {
-                MemberChain::FixedOrder(model) => (model.encode()?, StoredOrders::Own),
+                MemberChain::FixedOrder(model) => (Bytes(model.encode()?), StoredOrders::Own),
                 MemberChain::AnyOrder { model, orders } => {
                     let orders = match orders {
                         ChosenOrders::Independent => StoredOrders::Independent,
                         ChosenOrders::Fixed(order) => StoredOrders::Fixed(order.clone()),
-                        ChosenOrders::PerRow(policy) => StoredOrders::PerRow(policy.encode()?),
+                        ChosenOrders::PerRow(policy) => {
+                            StoredOrders::PerRow(Bytes(policy.encode()?))
+                        }
                     };
-                    (model.encode()?, orders)
+                    (Bytes(model.encode()?), orders)
                 }
             };
             Ok(StoredMember {
@@ -189,7 +209,11 @@ impl Model {
             version: self.version.clone(),
             method: self.method.to_string(),
             seed: self.seed,
-            settings: self.settings.iter().map(|(name, text)| (own(name), own(text))).collect(),
+            settings: self
+                .method
+                .settings()
+                .map(|setting| (own(setting.name()), self.settings.text(setting)))
+                .collect(),
             tuned: self.tuned.iter().map(tuned).collect(),
             attributes: self.attributes.clone(),
             label_names: self.label_names.to_vec(),
@@ -266,7 +290,7 @@ impl StoredMember<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Dataset, LabelNetwork, ReadOptions, Table, parse};
+    use crate::data::{Dataset, LabelId, LabelNetwork, ReadOptions, Table, parse};
     use crate::model::LabelChain;
     use crate::prepare::{BagReduction, MedoidStart};
     use crate::seed::Seed;
@@ -348,7 +372,10 @@ mod tests {
                 std::fs::write(&path, &forged).unwrap();
                 if let Ok(model) = Model::load(&path, u64::MAX) {
                     n_read += 1;
-                    let _ = rows(&model).and_then(|rows| model.predict(&rows));
+                    let _ = rows(&model).and_then(|rows| model.explain(&rows).map(drop));
+                    for label in 0..model.label_names().len() {
+                        model.text(0, LabelId(label));
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Training: what is to be trained, on what, and with what.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::Model;
@@ -38,13 +39,23 @@ pub struct LabelChain<'p> {
     options: RunOptions<'p>,
 }
 
+impl fmt::Debug for LabelChain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LabelChain")
+            .field("method", &self.method)
+            .field("settings", &self.settings)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'p> LabelChain<'p> {
     /// A method by name, such as `dynamic-nb`, with the paper's settings and seed 1.
     pub fn new(method: &str) -> Result<LabelChain<'p>> {
         Ok(LabelChain::with(method.parse()?, Settings::default()))
     }
 
-    /// A method and its settings.
+    /// A method and its settings. Those that the method does not use change nothing.
     pub fn with(method: Method, settings: Settings) -> LabelChain<'p> {
         LabelChain { method, settings, seed: 1, options: RunOptions::default() }
     }
@@ -72,13 +83,15 @@ impl<'p> LabelChain<'p> {
         self
     }
 
-    /// Gives up when it is cancelled.
+    /// Gives up when it is cancelled. The trained model has a flag of its own
+    /// ([`Model::cancelled_by`]).
     pub fn cancelled_by(mut self, cancel: &Cancel) -> LabelChain<'p> {
         self.options.cancel = cancel.clone();
         self
     }
 
-    /// Calls a function after each step of something long.
+    /// Calls a function after each step of something long: the generations of a genetic search. Other
+    /// methods fit their members all at once and report nothing.
     pub fn progress(mut self, progress: &'p dyn Fn(Progress)) -> LabelChain<'p> {
         self.options.progress = progress;
         self
@@ -90,14 +103,18 @@ impl<'p> LabelChain<'p> {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
+        if data.n_labels() == 0 {
+            let reason = "there is nothing to learn".into();
+            return Err(Error::NoLabels { path: data.name().into(), reason });
+        }
         let RunOptions { max_memory, cancel, progress } = &self.options;
         cancel.check()?;
         let train = Prepared::new(data.clone())?.within(*max_memory).cancelled_by(cancel);
         let seed = Seed::new(self.seed).child("whole", 0);
         let fitting = Fitting { settings: &self.settings, train: &train, seed, progress };
         let methods = [self.method];
-        let Some(fitted) = fit(&methods, fitting).next() else { return Err(Error::Cancelled) };
-        let fitted = fitted?;
+        let fitted = fit(&methods, fitting).next().transpose()?;
+        let Some(fitted) = fitted else { return Err(Error::Cancelled) };
         let needs_rows = fitted.ensemble.needs_neighbourhood();
         Ok(Model {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -114,7 +131,7 @@ impl<'p> LabelChain<'p> {
             train: needs_rows.then(|| train.data().features().clone()),
             bags: None,
             max_memory: *max_memory,
-            cancel: cancel.clone(),
+            cancel: Cancel::default(),
         })
     }
 
@@ -132,12 +149,24 @@ impl<'p> LabelChain<'p> {
         &self,
         parts: impl IntoIterator<Item = Result<Dataset>>,
     ) -> Result<Model> {
-        let refused = || Error::Value {
-            name: "method".into(),
-            value: self.method.to_string(),
-            accepted: "one that learns by column: br-nb or ecc-nb without a selection of features"
-                .into(),
+        let refused = || {
+            let learns = |method: &Method| method.learns_by_column(&self.settings);
+            let names: Vec<String> =
+                Method::all().filter(learns).map(|method| method.to_string()).collect();
+            Error::Value {
+                name: "method".into(),
+                value: self.method.to_string(),
+                accepted: if names.is_empty() {
+                    "one that learns by column, and none does while labels select their features"
+                        .into()
+                } else {
+                    format!("one that learns by column, of the same rows: {}", names.join(", "))
+                },
+            }
         };
+        if !self.method.learns_by_column(&self.settings) {
+            return Err(refused());
+        }
         let mut whole: Option<Model> = None;
         for part in parts {
             let part = self.fit(&part?)?;
@@ -153,6 +182,9 @@ impl<'p> LabelChain<'p> {
 impl Model {
     /// The model of these inputs and then those of another, of the same rows and draws.
     fn concat_columns(mut self, other: Model) -> Option<Model> {
+        if (self.n_rows, &self.label_names) != (other.n_rows, &other.label_names) {
+            return None;
+        }
         self.attributes.extend(other.attributes);
         Some(Model {
             standardizer: self.standardizer.concat_columns(other.standardizer),

@@ -197,6 +197,12 @@ impl Model {
             && self.standardizer.deviations().len() == n_features
             && self.train.as_ref().is_none_or(train_fits)
             && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
-            && self.ensemble.fits(&Dimensions { n_labels, n_features, n_train })
+            && n_train.is_none_or(|n_train| n_train == self.n_rows)
+            && self.ensemble.fits(&Dimensions {
+                n_labels,
+                n_features,
+                n_rows: self.n_rows,
+                n_train,
+            })
     }
 }

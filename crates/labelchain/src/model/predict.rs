@@ -12,9 +12,11 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Prediction {
     label_names: Arc<[String]>,
-    /// The labels predicted for each row.
+    /// The labels predicted for each row: those that strictly more than half of the members decided to
+    /// be relevant. A tie is irrelevant.
     pub labels: LabelMatrix,
-    /// The share of members that decided each label to be relevant, row by row, by label.
+    /// The share of members that decided each label to be relevant, row by row, by label. It is a vote
+    /// and no probability.
     pub shares: Vec<f64>,
     /// What had to be left out of the rows or became missing.
     pub notes: Vec<Note>,
@@ -22,21 +24,27 @@ pub struct Prediction {
 
 impl Prediction {
     /// The names of the labels predicted for a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn relevant(&self, row: usize) -> impl Iterator<Item = &str> {
         self.labels.relevant(row).map(|label| self.label_names[label.0].as_str())
     }
 
     /// The share of members that decided each label of a row to be relevant, by label.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn shares(&self, row: usize) -> &[f64] {
         let n_labels = self.label_names.len();
         &self.shares[row * n_labels..(row + 1) * n_labels]
     }
 
-    /// The share of members that decided a label of a row to be relevant; none if there is no label
-    /// of this name.
+    /// The share of members that decided a label of a row to be relevant; none if there is no such row
+    /// or label.
     pub fn share(&self, row: usize, label: &str) -> Option<f64> {
         let place = self.label_names.iter().position(|name| name == label)?;
-        Some(self.shares(row)[place])
+        self.shares.chunks(self.label_names.len()).nth(row).map(|shares| shares[place])
     }
 
     /// How many rows.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Block, Dimensions, Display, Order, OrderPolicy, Quantity, Reason};
+use crate::chain::{Block, Dimensions, Order, OrderPolicy, Quantity, QuantityDisplay, Reason};
 use crate::data::LabelMatrix;
 use crate::distance::{LANES, Memberships};
 use crate::product::vectorized;
@@ -162,14 +162,14 @@ impl OrderPolicy for LocalF1 {
                 key: "local_f1",
                 title: "local F1",
                 help: "how well the label is predicted near this row, among the member's validation rows",
-                display: Display::Bar,
+                display: QuantityDisplay::Bar,
                 values: local_f1,
             };
             let weight = |memberships| Quantity {
                 key: "weight",
                 title: "weight",
                 help: "the share of that neighbourhood where the label is relevant or was predicted",
-                display: Display::Percent,
+                display: QuantityDisplay::Percent,
                 values: self.weights(memberships, row, validation),
             };
             let by_label = [local_f1].into_iter().chain(block.memberships.map(weight)).collect();

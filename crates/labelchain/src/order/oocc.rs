@@ -99,8 +99,13 @@ impl OrderPolicy for Oocc {
         let reason = |(order, nearest): (usize, Option<usize>)| {
             let Some(at) = nearest else { return Reason::default() };
             let (row, f1) = (self.rows[at] as usize, self.scores[at * self.orders.len() + order]);
+            let of = if self.n_neighbours == 1 {
+                "the nearest"
+            } else {
+                "the nearest that voted for it"
+            };
             let text = format!(
-                "The order is that of row {row} of the training file, the nearest of the member's {}\n\
+                "The order is that of row {row} of the training file, {of} of the member's {}\n\
                  validation rows: none of the {} orders tried predicts the labels of that row better\n\
                  (F1 {f1:.3}).",
                 self.rows.len(),

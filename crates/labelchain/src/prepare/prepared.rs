@@ -170,11 +170,13 @@ impl Prepared {
         &self.zero
     }
 
-    /// The rows and features that each label learns from, out of `rows`.
-    pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Vec<LabelView> {
+    /// The rows and features that each label learns from, out of `rows`; an error only if the work is
+    /// cancelled.
+    pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Result<Vec<LabelView>> {
         let columns = how.selection.map(|cfs| (cfs, self.columns.on(rows)));
         let mut whole: Option<Arc<[usize]>> = None;
         let view = |label: LabelId| {
+            self.cancel.check()?;
             let relevant = |row| self.data.labels().get(row, label);
             let thinned =
                 how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
@@ -189,7 +191,7 @@ impl Prepared {
                     cfs.select(columns, &rows, relevant, seed.child("select", label.0))
                 }
             };
-            LabelView { rows, features }
+            Ok(LabelView { rows, features })
         };
         self.data.labels().ids().map(view).collect()
     }

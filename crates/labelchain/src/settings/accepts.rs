@@ -190,7 +190,7 @@ impl<T: Clone + PartialEq + Sync> Accepts<T> for OneOf<T> {
     }
 
     fn phrase(&self) -> String {
-        in_words(&self.words())
+        in_words(&self.words(), "or")
     }
 
     fn placeholder(&self) -> String {
@@ -227,7 +227,7 @@ impl<T, A: Accepts<T>> Accepts<Option<T>> for Or<A> {
         if self.words().is_empty() {
             format!("{} or {}", self.0, self.1.phrase())
         } else {
-            in_words(&self.words())
+            in_words(&self.words(), "or")
         }
     }
 
@@ -244,11 +244,11 @@ impl<T, A: Accepts<T>> Accepts<Option<T>> for Or<A> {
     }
 }
 
-/// `a, b or c`.
-fn in_words(words: &[&str]) -> String {
+/// `a, b or c`, with another conjunction if need be.
+pub(crate) fn in_words(words: &[&str], conjunction: &str) -> String {
     match words {
         [] => String::new(),
         [only] => (*only).into(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
     }
 }

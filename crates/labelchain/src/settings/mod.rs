@@ -26,6 +26,8 @@
 
 mod accepts;
 
+pub(crate) use accepts::in_words;
+
 pub use accepts::{Above, Accepts, Between, Flag, OneOf, Or, UpTo, Whole};
 
 use std::collections::BTreeMap;
@@ -137,8 +139,17 @@ impl Settings {
     }
 
     /// The same with another value of a setting; refused if it is not accepted.
-    pub fn with<T: Clone + Sync>(mut self, setting: &Setting<T>, value: T) -> Result<Settings> {
-        self.set(setting, &setting.accepts.text(&value))?;
+    pub fn with<T: Clone + PartialEq + Sync>(
+        mut self,
+        setting: &Setting<T>,
+        value: T,
+    ) -> Result<Settings> {
+        let text = setting.accepts.text(&value);
+        // A value whose spelling means another one, such as a label called "natural" in an order.
+        if setting.accepts.parse(&text) != Some(value) {
+            return Err(setting.refused(&text));
+        }
+        self.set(setting, &text)?;
         Ok(self)
     }
 

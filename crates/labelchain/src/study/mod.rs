@@ -23,6 +23,6 @@ pub use ledger::{Cell, Key};
 pub use merge::{Merged, merge};
 pub use part::{Only, Shard};
 pub use protocol::{MethodSpec, Protocol, SetSpec};
-pub use run::{RunOptions, RunProgress, Summary, run};
+pub use run::{RunProgress, StudyOptions, Summary, run};
 pub use source::SetSource;
 pub use status::{State, Status, finished_results, results, status};

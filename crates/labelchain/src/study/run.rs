@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 
 /// How to run a study.
 #[derive(Clone, Debug)]
-pub struct RunOptions {
+pub struct StudyOptions {
     /// The number of folds computed at the same time, each by an equal share of the threads; as many
     /// as there are cores if `None`.
     pub jobs: Option<NonZero<usize>>,
@@ -69,7 +69,7 @@ pub struct Summary {
 pub fn run(
     protocol: &Protocol,
     results: &Path,
-    options: &RunOptions,
+    options: &StudyOptions,
     progress: &mut dyn FnMut(&RunProgress),
     cancel: &AtomicBool,
 ) -> Result<Summary> {
@@ -185,7 +185,7 @@ impl Recorder {
 /// without data.
 fn plan(
     protocol: &Protocol,
-    options: &RunOptions,
+    options: &StudyOptions,
     present: &HashMap<usize, String>,
     done: &HashSet<Key>,
 ) -> (VecDeque<Unit>, Summary) {

@@ -71,7 +71,7 @@ impl FixedOrderLearner for TreeChains {
         order: Option<&Order>,
         seed: Seed,
     ) -> Result<Arc<dyn FixedOrderModel>> {
-        let views = train.views(&self.preparation, rows, seed);
+        let views = train.views(&self.preparation, rows, seed)?;
         Ok(Arc::new(FixedOrderChain::fit(&self.tree, train, views, order)?))
     }
 }

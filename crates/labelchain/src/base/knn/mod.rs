@@ -101,7 +101,7 @@ impl ChainLearner for NearestNeighbours {
             return Err(Error::Setting { name, value, accepted: "at least 1" });
         }
         let data = train.data();
-        let views = train.views(preparation, rows, seed);
+        let views = train.views(preparation, rows, seed)?;
         let mut labels = LabelMatrix::empty(data.n_rows(), data.n_labels());
         let mut votes_on = labels.clone();
         for &row in rows {
@@ -198,7 +198,7 @@ impl BaseModel for NearestNeighboursModel {
     }
 
     fn fits(&self, dimensions: &Dimensions) -> bool {
-        let Dimensions { n_labels, n_features, n_train: Some(n_train) } = *dimensions else {
+        let Dimensions { n_labels, n_features, n_train: Some(n_train), .. } = *dimensions else {
             return false;
         };
         let view_fits = |view: &LabelView| {

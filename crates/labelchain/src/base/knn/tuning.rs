@@ -9,6 +9,7 @@ use crate::data::{Dataset, LabelMatrix};
 use crate::distance::Neighbourhood;
 use crate::ensemble::{Candidate, RowBlock, VotesBySetting, cross_validated};
 use crate::error::Result;
+use crate::progress::Cancel;
 
 const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
 
@@ -20,7 +21,7 @@ pub(super) fn tune_neighbours(learner: &NearestNeighbours, task: &BaseTask) -> R
     let best = cross_validated(task.train, task.seed, |fitted, tested, seed| {
         let fit = |rows: &[usize], _: &Order, seed| greatest.fit(fitted, rows, seed);
         let candidates = task.sampling.candidates(fitted, seed, fit)?;
-        votes(&candidates, tested, &Neighbourhood::of_prepared(fitted)?)
+        votes(&candidates, tested, &Neighbourhood::of_prepared(fitted)?, fitted.cancel())
     })?;
     Ok(NEIGHBOURS[best])
 }
@@ -30,11 +31,13 @@ fn votes(
     candidates: &[Candidate<NearestNeighboursModel>],
     rows: &Dataset,
     train: &Neighbourhood,
+    cancel: &Cancel,
 ) -> Result<VotesBySetting<{ NEIGHBOURS.len() }>> {
     let mut votes = VotesBySetting::new(candidates.len(), rows.n_rows(), rows.n_labels());
     let needs = candidates.iter().map(|candidate| candidate.model.needs());
     let needs = needs.max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
+        cancel.check()?;
         let block = RowBlock::new(rows, start, Some(train), None, needs)?;
         let ask = |candidate: &Candidate<NearestNeighboursModel>| {
             let scores = candidate.model.score(&block.view());

@@ -82,7 +82,7 @@ impl ChainLearner for NaiveBayes {
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<NaiveBayesModel> {
         let n_labels = train.data().n_labels();
-        let views = train.views(&self.preparation, rows, seed);
+        let views = train.views(&self.preparation, rows, seed)?;
         let counts: Vec<[f64; 2]> = views
             .iter()
             .enumerate()
@@ -572,7 +572,7 @@ impl BinaryModel for NaiveBayesModel {
     }
 
     fn fits(&self, n_inputs: usize) -> bool {
-        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_train: None };
+        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_rows: 0, n_train: None };
         BaseModel::fits(self, &dimensions)
     }
 }

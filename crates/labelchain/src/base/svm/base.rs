@@ -84,7 +84,7 @@ fn searched(rows: &TrainingRows, preparation: &Preparation, task: &BaseTask) -> 
     let all: Vec<usize> = (0..rows.n_rows()).collect();
     let tune = |rows: &TrainingRows| Grid::default().tune(&Svm::default(), rows, &all, task.seed);
     let tuned = if preparation.selection.is_some() {
-        let views = task.train.views(preparation, &all, task.seed);
+        let views = task.train.views(preparation, &all, task.seed)?;
         let of_label =
             |(at, view): (usize, &LabelView)| tune(&rows.of_label(LabelId(at), &view.features));
         views.iter().enumerate().map(of_label).collect::<Result<Vec<_>>>()?.concat()
@@ -102,7 +102,7 @@ impl FixedOrderLearner for SvmChains {
         order: Option<&Order>,
         seed: Seed,
     ) -> Result<Arc<dyn FixedOrderModel>> {
-        let views = train.views(&self.preparation, rows, seed);
+        let views = train.views(&self.preparation, rows, seed)?;
         Ok(Arc::new(SvmChain::fit(&self.by_label, &self.rows, views, order)?))
     }
 

@@ -11,6 +11,7 @@ use crate::chain::{
 use crate::data::LabelId;
 use crate::error::{Error, Result};
 use crate::prepare::{LabelView, views};
+use crate::progress::Cancel;
 
 /// A support vector machine for each label, trained for one order of them or for none.
 ///
@@ -84,7 +85,7 @@ impl SvmChain {
                 entry_of_label[label] = support_vectors.len();
                 classifiers[label].renumber(&rows);
             }
-            support_vectors.push(train.subset(&rows, features));
+            support_vectors.push(train.subset(&rows, features).cancelled_by(&Cancel::default()));
         }
         let label_svm = |(label, classifier)| LabelSvm {
             support_vectors: entry_of_label[label],
@@ -192,7 +193,7 @@ impl BinaryModel for SvmChain {
     }
 
     fn fits(&self, n_inputs: usize) -> bool {
-        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_train: None };
+        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_rows: 0, n_train: None };
         BaseModel::fits(self, &dimensions)
     }
 }

@@ -7,6 +7,7 @@ use super::kernel::{Kernel, KernelFunction, KernelRows, KernelSource, padded};
 use super::smo::Solver;
 use super::training_rows::Problem;
 use super::{BinarySvm, Svm, TrainingRows};
+use crate::chain::Score;
 use crate::data::LabelId;
 use crate::data::split::{Folds, folds};
 use crate::error::{Error, Result};
@@ -247,7 +248,8 @@ impl<'a> CrossValidation<'a> {
                 for (at, (sum, (_, bias))) in sums.iter().zip(solutions).enumerate() {
                     let label = LabelId(at / n_costs);
                     let relevant = self.train.labels().get(self.rows[row], label);
-                    errors[at] += usize::from((sum + bias > 0.0) != relevant);
+                    let decided = Score::Margin(sum + bias).is_relevant();
+                    errors[at] += usize::from(decided != relevant);
                 }
             }
         }
