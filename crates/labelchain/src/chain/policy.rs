@@ -10,9 +10,13 @@ pub trait OrderPolicy: Send + Sync {
     /// An order for each row of the block.
     fn orders(&self, block: &Block) -> Vec<Cow<'_, Order>>;
 
-    /// Why these orders, for each row of the block; `validation` are the rows of the training set
-    /// that the member was not fitted on.
-    fn reasons(&self, block: &Block, validation: &[usize]) -> Vec<Reason>;
+    /// The same orders, each with the reason for it; `validation` are the rows of the training set that
+    /// the member was not fitted on.
+    fn explained_orders(
+        &self,
+        block: &Block,
+        validation: &[usize],
+    ) -> Vec<(Cow<'_, Order>, Reason)>;
 
     /// Which distances to the training rows it asks a block for.
     fn needs(&self) -> Needs {

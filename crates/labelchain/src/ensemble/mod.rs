@@ -20,13 +20,14 @@ pub(crate) use blocks::{RowBlock, rows_at_once};
 pub(crate) use tuning::cross_validated;
 pub(crate) use votes::VotesBySetting;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::chain::{
     AnyOrderModel, BaseModel, Block, Collector, Decisions, Dimensions, FixedOrderModel, Order,
-    OrderPolicy, Route, Trace, Traces,
+    OrderPolicy, Reason, Route, Trace, Traces,
 };
 use crate::data::{Dataset, LabelMatrix};
 use crate::distance::{Needs, Neighbourhood};
@@ -287,12 +288,16 @@ impl Member {
 
     fn traces(&self, block: &Block) -> Vec<Trace> {
         let mut traces = Traces::default();
-        self.walk(block, &mut traces);
-        if let Some(policy) = self.policy() {
-            let reasons = policy.reasons(block, &self.validation);
-            for (trace, reason) in traces.0.iter_mut().zip(reasons) {
-                trace.reason = Some(reason);
-            }
+        let MemberChain::AnyOrder { model, orders: ChosenOrders::PerRow(policy) } = &self.chain
+        else {
+            self.walk(block, &mut traces);
+            return traces.0;
+        };
+        let explained = policy.explained_orders(block, &self.validation);
+        let (orders, reasons): (Vec<Cow<Order>>, Vec<Reason>) = explained.into_iter().unzip();
+        model.walk(block, &mut [(Route::PerRow(&orders), &mut traces)]);
+        for (trace, reason) in traces.0.iter_mut().zip(reasons) {
+            trace.reason = Some(reason);
         }
         traces.0
     }

@@ -154,10 +154,16 @@ impl OrderPolicy for LocalF1 {
         orders.into_iter().map(Cow::Owned).collect()
     }
 
-    fn reasons(&self, block: &Block, validation: &[usize]) -> Vec<Reason> {
-        let local_f1 = self
-            .of_rows(block, |log_odds| -> Vec<f64> { log_odds.iter().copied().map(f1).collect() });
-        let reason = |(row, local_f1): (usize, Vec<f64>)| {
+    fn explained_orders(
+        &self,
+        block: &Block,
+        validation: &[usize],
+    ) -> Vec<(Cow<'_, Order>, Reason)> {
+        let chosen = self.of_rows(block, |log_odds| {
+            let local_f1: Vec<f64> = log_odds.iter().copied().map(f1).collect();
+            (Order::descending(log_odds), local_f1)
+        });
+        let explain = |(row, (order, local_f1)): (usize, (Order, Vec<f64>))| {
             let local_f1 = Quantity {
                 key: "local_f1",
                 title: "local F1",
@@ -173,9 +179,9 @@ impl OrderPolicy for LocalF1 {
                 values: self.weights(memberships, row, validation),
             };
             let by_label = [local_f1].into_iter().chain(block.memberships.map(weight)).collect();
-            Reason { by_label, ..Reason::default() }
+            (Cow::Owned(order), Reason { by_label, ..Reason::default() })
         };
-        local_f1.into_iter().enumerate().map(reason).collect()
+        chosen.into_iter().enumerate().map(explain).collect()
     }
 
     fn decay(&self) -> Option<f64> {

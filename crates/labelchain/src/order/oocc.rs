@@ -95,7 +95,7 @@ impl OrderPolicy for Oocc {
         self.choices(block).into_iter().map(order).collect()
     }
 
-    fn reasons(&self, block: &Block, _: &[usize]) -> Vec<Reason> {
+    fn explained_orders(&self, block: &Block, _: &[usize]) -> Vec<(Cow<'_, Order>, Reason)> {
         let reason = |(order, nearest): (usize, Option<usize>)| {
             let Some(at) = nearest else { return Reason::default() };
             let (row, f1) = (self.rows[at] as usize, self.scores[at * self.orders.len() + order]);
@@ -113,7 +113,10 @@ impl OrderPolicy for Oocc {
             );
             Reason { nearest: Some(row), text, ..Reason::default() }
         };
-        self.choices(block).into_iter().map(reason).collect()
+        let explain = |choice: (usize, Option<usize>)| {
+            (Cow::Borrowed(&self.orders[choice.0]), reason(choice))
+        };
+        self.choices(block).into_iter().map(explain).collect()
     }
 
     fn needs(&self) -> Needs {
