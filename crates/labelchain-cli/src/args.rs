@@ -387,9 +387,9 @@ fn option(known: &Registered) -> clap::Arg {
     }
     let option = option.default_value(setting.default_text());
     if setting.words().is_empty() {
-        option.value_name(setting.placeholder())
+        option.value_name(setting.placeholder()).allow_negative_numbers(true)
     } else {
-        option.value_parser(PossibleValuesParser::new(setting.words()))
+        option.value_name("WORD").value_parser(PossibleValuesParser::new(setting.words()))
     }
 }
 

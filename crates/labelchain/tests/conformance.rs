@@ -58,7 +58,7 @@ fn methods() -> Vec<Method> {
         let is_taken = |it: &&&Strategy| base.is_free_of_order() || !it.chooses_per_row();
         STRATEGIES.iter().filter(is_taken).count()
     };
-    assert_eq!(methods.len(), BASES.iter().map(|base| goes(base)).sum::<usize>());
+    assert_eq!(methods.len(), BASES.iter().map(goes).sum::<usize>());
     methods
 }
 

@@ -10,7 +10,6 @@
 //! the subsets stay spread over the whole front (docs/methods.md, 5.1, a reconstruction).
 
 use crate::error::{Error, Result};
-use crate::progress::Cancel;
 use crate::seed::{Rng, Seed};
 
 /// The chosen candidates, ascending.
@@ -57,8 +56,8 @@ pub struct Individual {
 
 impl GeneticSearch {
     /// Searches for `size` of `n_candidates`, starting from the subsets `initial` and random ones.
-    /// After each generation, `progress` is called with the number of generations done and the
-    /// smallest first objective so far.
+    /// After each generation, `progress`, which may end the search with an error, is called with the
+    /// number of generations done and the smallest first objective so far.
     ///
     /// Returns the first front, sorted by the first objective, then by the second, then by the subset:
     /// a caller that needs one subset takes the first. The smallest first objective never increases
@@ -71,8 +70,7 @@ impl GeneticSearch {
         initial: &[Subset],
         objectives: impl Fn(&Subset) -> Objectives,
         seed: Seed,
-        progress: &dyn Fn(usize, f64),
-        cancel: &Cancel,
+        progress: &dyn Fn(usize, f64) -> Result<()>,
     ) -> Result<Vec<Individual>> {
         if size == 0 || size > n_candidates {
             let (name, value) = ("members to choose", size.to_string());
@@ -96,7 +94,6 @@ impl GeneticSearch {
         }
         let mut population = survivors(population, self.population);
         for generation in 0..self.generations {
-            cancel.check()?;
             let mut all: Vec<Individual> = population.iter().map(|(one, _)| one.clone()).collect();
             for _ in 0..self.population {
                 let [a, b] = [(); 2].map(|()| tournament(&population, &mut rng));
@@ -111,7 +108,7 @@ impl GeneticSearch {
             }
             population = survivors(all, self.population);
             let first = population.iter().map(|(one, _)| one.objectives[0]);
-            progress(generation + 1, first.fold(f64::INFINITY, f64::min));
+            progress(generation + 1, first.fold(f64::INFINITY, f64::min))?;
         }
         let mut front: Vec<Individual> = population
             .into_iter()
@@ -335,8 +332,7 @@ mod tests {
             [sum, 33.0 - sum]
         };
         let search = GeneticSearch::default();
-        let front =
-            search.run(12, 3, &[], cost, Seed::new(1), &|_, _| (), &Cancel::default()).unwrap();
+        let front = search.run(12, 3, &[], cost, Seed::new(1), &|_, _| Ok(())).unwrap();
         assert_eq!(front[0].subset, [0, 1, 2]);
         assert_eq!(front[front.len() - 1].subset, [9, 10, 11]);
     }
@@ -350,16 +346,16 @@ mod tests {
             [hash as f64, subset[0] as f64]
         };
         let search = GeneticSearch { generations: 30, ..GeneticSearch::default() };
-        let progress = |_: usize, best: f64| history.borrow_mut().push(best);
+        let progress = |_: usize, best: f64| {
+            history.borrow_mut().push(best);
+            Ok(())
+        };
         let initial = [vec![0, 1, 2, 3, 4]];
-        let front = search
-            .run(20, 5, &initial, rugged, Seed::new(3), &progress, &Cancel::default())
-            .unwrap();
+        let front = search.run(20, 5, &initial, rugged, Seed::new(3), &progress).unwrap();
         let history = history.into_inner();
         assert!(history.is_sorted_by(|a, b| a >= b), "{history:?}");
         assert_eq!(front[0].objectives[0], history[29]);
-        let again =
-            search.run(20, 5, &initial, rugged, Seed::new(3), &|_, _| (), &Cancel::default());
+        let again = search.run(20, 5, &initial, rugged, Seed::new(3), &|_, _| Ok(()));
         assert_eq!(again.unwrap(), front);
     }
 
@@ -367,27 +363,12 @@ mod tests {
     fn a_size_that_cannot_be_is_refused() {
         for size in [0, 4] {
             let search = GeneticSearch::default();
-            let found = search.run(
-                3,
-                size,
-                &[],
-                |_| [0.0; 2],
-                Seed::new(1),
-                &|_, _| (),
-                &Cancel::default(),
-            );
+            let found = search.run(3, size, &[], |_| [0.0; 2], Seed::new(1), &|_, _| Ok(()));
             assert!(found.unwrap_err().to_string().contains("members to keep"));
         }
         // All of them is a size like any other.
-        let all = GeneticSearch::default().run(
-            3,
-            3,
-            &[],
-            |_| [0.0; 2],
-            Seed::new(1),
-            &|_, _| (),
-            &Cancel::default(),
-        );
+        let all =
+            GeneticSearch::default().run(3, 3, &[], |_| [0.0; 2], Seed::new(1), &|_, _| Ok(()));
         assert_eq!(all.unwrap()[0].subset, [0, 1, 2]);
     }
 }

@@ -139,8 +139,10 @@ impl Genetic {
             &[best],
             losses,
             seed.child("search", 0),
-            progress,
-            train.cancel(),
+            &|done, least_loss| {
+                progress(done, least_loss);
+                train.cancel().check()
+            },
         )?;
         let chosen = front.first().map_or(&[][..], |individual| &individual.subset);
         candidates.retain(|candidate| chosen.contains(&candidate.at));
