@@ -364,7 +364,7 @@ mod tests {
         for size in [0, 4] {
             let search = GeneticSearch::default();
             let found = search.run(3, size, &[], |_| [0.0; 2], Seed::new(1), &|_, _| Ok(()));
-            assert!(found.unwrap_err().to_string().contains("members to keep"));
+            assert!(found.unwrap_err().to_string().contains("members to choose"));
         }
         // All of them is a size like any other.
         let all =

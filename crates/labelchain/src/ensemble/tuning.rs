@@ -75,7 +75,6 @@ fn votes_by_decay(
     let mut votes = VotesBySetting::new(chains.len(), rows.n_rows(), rows.n_labels());
     let needs = chains.iter().map(|(model, _)| model.needs()).max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
-        cancel.check()?;
         let mut block = RowBlock::new(rows, start, Some(train), Some(DECAYS[0]), needs)?;
         // By β, by chain, by row.
         let orders = DECAYS.map(|decay| {
@@ -84,16 +83,17 @@ fn votes_by_decay(
             orders.collect::<Vec<_>>()
         });
         let walk = |(at, (model, _)): (usize, &(Arc<dyn AnyOrderModel>, LocalF1))| {
+            cancel.check()?;
             let mut decisions = DECAYS.map(|_| Decisions::new(block.n_rows(), rows.n_labels()));
             let mut walks: Vec<(Route, &mut dyn Collector)> = Vec::with_capacity(DECAYS.len());
             for (orders, decisions) in orders.iter().zip(&mut decisions) {
                 walks.push((Route::PerRow(&orders[at]), decisions));
             }
             model.walk(&block.view(), &mut walks);
-            decisions.map(|decisions| decisions.0)
+            Ok(decisions.map(|decisions| decisions.0))
         };
         let by_chain: Vec<[LabelMatrix; DECAYS.len()]> =
-            chains.par_iter().enumerate().map(walk).collect();
+            chains.par_iter().enumerate().map(walk).collect::<Result<_>>()?;
         by_chain.iter().for_each(|by_decay| votes.count(by_decay, start));
     }
     Ok(votes)

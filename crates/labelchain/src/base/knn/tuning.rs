@@ -37,9 +37,9 @@ fn votes(
     let needs = candidates.iter().map(|candidate| candidate.model.needs());
     let needs = needs.max().unwrap_or_default();
     for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
-        cancel.check()?;
         let block = RowBlock::new(rows, start, Some(train), None, needs)?;
         let ask = |candidate: &Candidate<NearestNeighboursModel>| {
+            cancel.check()?;
             let scores = candidate.model.score(&block.view());
             let none = LabelMatrix::empty(block.n_rows(), rows.n_labels());
             let mut answers = vec![none; NEIGHBOURS.len()];
@@ -52,9 +52,10 @@ fn votes(
                     }
                 }
             }
-            answers
+            Ok(answers)
         };
-        let by_candidate: Vec<Vec<LabelMatrix>> = candidates.par_iter().map(ask).collect();
+        let by_candidate =
+            candidates.par_iter().map(ask).collect::<Result<Vec<Vec<LabelMatrix>>>>()?;
         by_candidate.iter().for_each(|by_neighbours| votes.count(by_neighbours, start));
     }
     Ok(votes)
