@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
+use labelchain::data::label_list::xml_beside;
 use labelchain::data::{
     Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading, Threshold,
     read, read_in_blocks,
@@ -95,6 +96,12 @@ impl DataFile {
     pub(crate) fn read(&self) -> Result<Reading> {
         read(&self.path, &self.reading.options())
     }
+
+    /// Refuses to write over the data or its label list.
+    pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
+        let list = self.reading.labels_xml.clone().unwrap_or_else(|| xml_beside(&self.path));
+        not_over(&[&self.path, &list], out)
+    }
 }
 
 /// A model file.
@@ -141,7 +148,8 @@ impl ModelAndRows {
 
     /// Refuses to write over either of them.
     pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
-        not_over(&[self.model_path(), &self.data.path], out)
+        not_over(&[self.model_path()], out)?;
+        self.data.not_over(out)
     }
 
     pub(crate) fn model(&self) -> Result<Model> {
@@ -211,10 +219,9 @@ fn in_its_row(error: Error, row: usize) -> Error {
     }
 }
 
-/// Refuses to write over a file that was read.
+/// Refuses to write over a file that is read, whatever names they have.
 pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
-    let real = |path: &Path| path.canonicalize().ok();
-    if real(out).is_some_and(|out| inputs.iter().any(|path| real(path).as_ref() == Some(&out))) {
+    if inputs.iter().any(|path| is_same_file(path, out)) {
         return Err(Error::CannotWrite {
             path: out.into(),
             what: "is also a file to be read".into(),
@@ -222,6 +229,18 @@ pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Whether two names lead to one file, through symbolic links or as second names of it.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    let identity = |path: &Path| {
+        use std::os::unix::fs::MetadataExt as _;
+        path.metadata().ok().filter(|about| about.is_file()).map(|about| (about.dev(), about.ino()))
+    };
+    #[cfg(not(unix))]
+    let identity = |path: &Path| path.canonicalize().ok();
+    identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
 /// Tells what a reader had to decide.

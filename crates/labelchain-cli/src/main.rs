@@ -3,8 +3,8 @@
 mod args;
 mod bars;
 mod commands;
-mod directory;
 mod fetch;
+mod interrupt;
 mod memory;
 mod messages;
 mod progress;
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     // A panic that the library catches (some damaged Parquet files cause one) is told as an error
     // and not twice; one that arrives here is a bug of ours.
     panic::set_hook(Box::new(|_| ()));
+    interrupt::watch();
     match panic::catch_unwind(AssertUnwindSafe(|| run(&arguments.command))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),

@@ -29,6 +29,13 @@ pub enum Error {
     #[error("{0}")]
     Content(Box<ContentError>),
 
+    /// A pipe or device where a file is needed.
+    #[error("{}: is a pipe or a device, not a file", path.display())]
+    NotAFile {
+        /// What was to be read.
+        path: PathBuf,
+    },
+
     /// A file whose name does not say which format it has.
     #[error("{}: cannot tell the format from the name", path.display())]
     UnknownFormat {
@@ -498,7 +505,8 @@ impl Error {
             | Error::RepeatedColumn { .. }
             | Error::Model { .. }
             | Error::Results { .. } => ErrorKind::Content,
-            Error::UnknownFormat { .. }
+            Error::NotAFile { .. }
+            | Error::UnknownFormat { .. }
             | Error::NoLabels { .. }
             | Error::UnknownColumn { .. }
             | Error::UnknownDataset { .. }
@@ -534,6 +542,9 @@ impl Error {
                 similar_path(path).map(Remedy::from)
             }
             Error::Content(content) => content.help.clone(),
+            Error::NotAFile { .. } => Some(
+                "it could be read only once: save what it gives to a file, and name that".into(),
+            ),
             Error::UnknownFormat { .. } => Some(
                 "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2"
                     .into(),

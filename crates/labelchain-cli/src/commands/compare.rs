@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use labelchain::data::{save, stem};
+use labelchain::data::{save, save_directory, stem};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::Results;
 use labelchain::report::{PrintedResults, Report, ReportFormat, compare, title};
@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 
 use crate::args::not_over;
 use crate::bars::{brackets, cut, scale, width};
-use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -108,6 +107,7 @@ impl ComparisonArgs {
         let comparison = compare(results, &self.higher_is_better, self.plan())?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
+            self.compare_paper.iter().try_for_each(|path| not_over(&[path], out))?;
             let printed = self.compare_paper.as_deref().map(PrintedResults::read).transpose()?;
             let title = format!(
                 "{name}: {} methods on {}",
@@ -166,7 +166,7 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
     for figure in report.figures() {
         files.push((format!("figures/{}.svg", figure.id), figure.svg.clone().into_bytes()));
     }
-    directory::save(out, &files)
+    save_directory(out, &files)
 }
 
 /// The output of `compare --json`, whose fields are documented and stay.

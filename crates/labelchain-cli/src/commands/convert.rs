@@ -10,7 +10,7 @@ use labelchain::data::{Format, Shape, Table, write};
 use labelchain::error::Result;
 use labelchain::prepare::{BagReduction, MedoidStart, Recipe};
 
-use crate::args::{BagArgs, DataFile, not_over, notes};
+use crate::args::{BagArgs, DataFile, notes};
 use crate::messages::{Failure, remark};
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        not_over(&[&self.data.path], &self.out)?;
+        self.data.not_over(&self.out)?;
         let format = Format::of(&self.out)?;
         let reading = self.data.read()?;
         notes(&reading.notes);

@@ -13,7 +13,7 @@ use labelchain::loss::{Criterion, Losses};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, not_over, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, notes};
 use crate::messages::{Failure, print};
 use crate::progress::Bar;
 
@@ -63,7 +63,7 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         let settings = self.settings.settings(&self.method)?;
-        self.predictions.iter().try_for_each(|path| not_over(&[&self.data.path], path))?;
+        self.predictions.iter().try_for_each(|path| self.data.not_over(path))?;
         let reading = self.data.read()?;
         notes(&reading.notes);
         let table = reading.table;

@@ -1,16 +1,17 @@
 //! `labelchain predict`: rows in, labels out, by name.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{Dataset, Format, Table, save, write};
+use labelchain::data::{Dataset, Format, Output, Table, outputs, publish};
 use labelchain::error::{Error, Result};
 use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
-use crate::args::{ModelAndRows, Threads};
+use crate::args::{ModelAndRows, Threads, is_same_file};
 use crate::messages::{Failure, remark};
 use crate::progress::Bar;
 
@@ -51,7 +52,7 @@ impl Predict {
         self.files.not_over(&self.out)?;
         if let Some(path) = &self.explain {
             self.files.not_over(path)?;
-            if *path == self.out {
+            if *path == self.out || is_same_file(path, &self.out) {
                 return Err(Failure::Library(Error::CannotWrite {
                     path: path.clone(),
                     what: "is asked for twice, by --out and by --explain".into(),
@@ -132,32 +133,34 @@ impl Predict {
             }
             Ok(())
         };
-        let explained = |out: &mut dyn Write| match &self.explain {
-            None => answer(out, None),
-            Some(path) => save(path, |traces| answer(out, Some(traces))).map_err(io::Error::other),
-        };
+        let mut traces = self.explain.as_deref().map(Output::create).transpose()?;
+        let traces_out = traces.as_mut().map(|traces| traces as &mut dyn Write);
         if self.out == Path::new("-") {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            return explained(&mut out).and_then(|()| out.flush()).map_err(|error| {
+            answer(&mut out, traces_out).and_then(|()| out.flush()).map_err(|error| {
                 error.downcast::<Error>().map_or_else(Failure::Output, Failure::Library)
-            });
+            })?;
+            return Ok(publish(traces.into_iter().collect())?);
         }
-        Ok(save(&self.out, |out| explained(out))?)
+        let answers = Output::with(&self.out, |out| answer(out, traces_out))?;
+        Ok(publish(iter::once(answers).chain(traces).collect())?)
     }
 
     /// All rows at once: a data file names at its head what stands in it.
     fn write_data(&self, model: &Model) -> Result<Vec<PathBuf>> {
-        let mut written = vec![];
+        let mut all = vec![];
         for block in self.files.rows(model, usize::MAX)? {
             let (found, rows) = block?;
             let prediction = rows.predict()?;
             if let Some(path) = &self.explain {
                 let answered = Answered { model, prediction: &prediction, first: 0 };
-                save(path, |out| answered.explanations(&rows, out))?;
+                all.push(Output::with(path, |out| answered.explanations(&rows, out))?);
             }
-            written = write(&Table::Rows(self.labelled(model, &found, prediction)?), &self.out)?;
+            let labelled = Table::Rows(self.labelled(model, &found, prediction)?);
+            all.extend(outputs(&labelled, &self.out)?);
         }
-        Ok(written)
+        let written = all.iter().map(|output| output.path().into()).collect();
+        publish(all).map(|()| written)
     }
 
     /// The inputs as they were, with the answers as labels.

@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use labelchain::data::Dataset;
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
 use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
+use labelchain::data::{Dataset, refuse_used_directory, save_directory};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 use serde_json::json;
 
 use crate::args::{DataFile, Stratify};
-use crate::directory;
 use crate::messages::{Failure, print};
 
 #[derive(Args)]
@@ -60,14 +59,14 @@ struct Cut {
 impl Split {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        directory::refuse_used(&self.out)?;
+        refuse_used_directory(&self.out)?;
         let data = self.data.read()?.into_rows()?;
         let cut = self.cut(&data)?;
         let file = |(name, rows): &(String, Vec<usize>)| {
             let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
             (name.clone(), lines.into_bytes())
         };
-        directory::save(&self.out, &cut.files.iter().map(file).collect::<Vec<_>>())?;
+        save_directory(&self.out, &cut.files.iter().map(file).collect::<Vec<_>>())?;
         print(&if self.json { self.json(&data, &cut) } else { self.text(&data, &cut) })
     }
 

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -17,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
 use crate::args::not_over;
+use crate::interrupt;
 use crate::memory;
 use crate::messages::{Failure, print, remark};
 use crate::progress::Bar;
@@ -132,8 +132,6 @@ fn selection(text: &str) -> Result<String, String> {
 
 /// Set when the process is interrupted by Ctrl-C, or terminated by a cluster whose time limit is
 /// over.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 impl Run {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.protocol()?;
@@ -143,16 +141,13 @@ impl Run {
             only: self.files.only()?,
             max_memory: self.max_memory.unwrap_or_else(memory::three_quarters),
         };
-        // This fails only if another handler is installed. Then the signal ends the process, and no
-        // finished cell is lost.
-        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
         let results = self.files.results();
         let mut bar = None;
         let mut progress = |at: &study::RunProgress| {
             let bar = bar.get_or_insert_with(|| Bar::uneven("cell", at.n_cells));
             bar.say(at.n_done + at.n_failed, left(at));
         };
-        let summary = study::run(&protocol, &results, &options, &mut progress, &INTERRUPTED);
+        let summary = study::run(&protocol, &results, &options, &mut progress, interrupt::flag());
         bar.iter().for_each(Bar::end);
         let summary = summary?;
         if !summary.missing.is_empty() {

@@ -4,11 +4,11 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use labelchain::data::{ReadOptions, Table, read, read_by_columns};
+use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, methods_in_words, not_over, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, methods_in_words, notes};
 use crate::messages::{Failure, remark};
 use crate::progress::Bar;
 
@@ -27,6 +27,10 @@ pub(crate) struct Train {
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
 
+    /// Replace the file even if it is no model
+    #[arg(long)]
+    force: bool,
+
     #[command(flatten)]
     bags: BagArgs,
 
@@ -37,7 +41,8 @@ pub(crate) struct Train {
 impl Train {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        not_over(&[&self.data.path], &self.out)?;
+        self.data.not_over(&self.out)?;
+        self.not_over_foreign()?;
         let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads();
         let bar = Bar::spinner("training");
@@ -57,6 +62,19 @@ impl Train {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses to replace a file that holds something else, perhaps a table that was meant as DATA.
+    fn not_over_foreign(&self) -> Result<()> {
+        let is_empty = self.out.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
+        if self.force || is_empty || is_stream(&self.out) || Model::is_model_file(&self.out)? {
+            return Ok(());
+        }
+        Err(Error::CannotWrite {
+            path: self.out.clone(),
+            what: "exists and is not a model".into(),
+            remedy: "write under another name, or replace it with --force".into(),
+        })
     }
 
     fn model(&self, settings: &Settings, progress: &dyn Fn(Progress)) -> Result<Model> {

@@ -1,10 +1,10 @@
-//! Files by name: their format, their compression, and writing them whole or not at all.
+//! Files by name: their format, their compression, and opening them to be read.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use crate::error::{Error, Result, directory_of};
+use crate::error::{Error, Result};
 
 /// The formats of data files; the file's name says which one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compression {
+pub(super) enum Compression {
     None,
     Gzip,
     Bzip2,
@@ -38,6 +38,11 @@ impl Format {
 /// A file's name without directory, format and compression: `data/yeast.arff.gz` is `yeast`.
 pub fn stem(path: &Path) -> String {
     parts(path).0
+}
+
+/// The compression that a file's name promises.
+pub(super) fn compression(path: &Path) -> Compression {
+    parts(path).2
 }
 
 fn parts(path: &Path) -> (String, Option<Format>, Compression) {
@@ -70,11 +75,24 @@ fn parts(path: &Path) -> (String, Option<Format>, Compression) {
     }
 }
 
+/// Opens a file as it is stored. Pipes and devices are refused: most formats are read more than once,
+/// the second time from an empty pipe, and opening a pipe that nobody writes to takes for ever.
+pub(crate) fn open_stored(path: &Path) -> Result<File> {
+    let refused = |error| Error::io(path, error);
+    let about = fs::metadata(path).map_err(refused)?;
+    if about.is_dir() {
+        return Err(refused(io::ErrorKind::IsADirectory.into()));
+    }
+    if !about.is_file() {
+        return Err(Error::NotAFile { path: path.into() });
+    }
+    File::open(path).map_err(refused)
+}
+
 /// Opens a file for reading, decompressed as its name says.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let buffered = BufReader::with_capacity(128 << 10, file);
-    Ok(match parts(path).2 {
+    let buffered = BufReader::with_capacity(128 << 10, open_stored(path)?);
+    Ok(match compression(path) {
         Compression::None => Box::new(buffered),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered)),
@@ -86,8 +104,8 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
 pub(crate) fn open_to_seek(path: &Path, max_bytes: u64) -> Result<File> {
     use std::io::Seek as _;
     let refused = |error| Error::io(path, error);
-    if parts(path).2 == Compression::None {
-        return File::open(path).map_err(refused);
+    if compression(path) == Compression::None {
+        return open_stored(path);
     }
     let mut plain = tempfile::tempfile().map_err(refused)?;
     let n = io::copy(&mut open(path)?.take(max_bytes.saturating_add(1)), &mut plain);
@@ -97,54 +115,6 @@ pub(crate) fn open_to_seek(path: &Path, max_bytes: u64) -> Result<File> {
     }
     plain.rewind().map_err(refused)?;
     Ok(plain)
-}
-
-/// Writes a file whole or not at all: into a temporary neighbour that takes the name at the end.
-/// Compressed as the name says. An error of ours that `content` wraps in one of the system's comes
-/// back as itself.
-pub fn save(
-    path: &Path,
-    content: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<()> {
-    let directory = directory_of(path);
-    std::fs::metadata(directory).map_err(|error| Error::io(path, error))?;
-    let write = || -> io::Result<()> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".labelchain-");
-        #[cfg(unix)]
-        {
-            // The file the user asked for, not a secret: as open as the umask lets it be.
-            use std::os::unix::fs::PermissionsExt as _;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(directory)?;
-        let out = BufWriter::with_capacity(128 << 10, file.as_file_mut());
-        match parts(path).2 {
-            Compression::None => {
-                let mut out = out;
-                content(&mut out)?;
-                out.flush()?;
-            }
-            Compression::Gzip => {
-                let mut out = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-                content(&mut out)?;
-                out.finish()?.flush()?;
-            }
-            Compression::Bzip2 => {
-                let mut out = bzip2::write::BzEncoder::new(out, bzip2::Compression::default());
-                content(&mut out)?;
-                out.finish()?.flush()?;
-            }
-        }
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(|error| match error.downcast::<Error>() {
-        Ok(ours) => ours,
-        // By its kind, so that the message does not name the temporary neighbour.
-        Err(error) => Error::io(path, error.kind().into()),
-    })
 }
 
 #[cfg(test)]
@@ -165,32 +135,6 @@ mod tests {
         ] {
             let (stem, format, compression) = parts(Path::new(name));
             assert_eq!((stem.as_str(), format, compression), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.csv");
-        save(&path, |out| out.write_all(b"old")).unwrap();
-        let error = save(&path, |out| {
-            out.write_all(b"half")?;
-            Err(io::Error::other("interrupted"))
-        });
-        assert!(error.is_err());
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_is_saved_compressed_opens_decompressed() {
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["a.arff", "a.arff.gz", "a.arff.bz2"] {
-            let path = directory.path().join(name);
-            save(&path, |out| out.write_all(b"@relation x")).unwrap();
-            let mut text = String::new();
-            open(&path).unwrap().read_to_string(&mut text).unwrap();
-            assert_eq!(text, "@relation x");
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod stratify;
 mod file;
 mod lines;
 mod number;
+mod output;
 mod relevance;
 
 pub mod label_list;
@@ -32,21 +33,24 @@ mod write;
 pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
 pub use describe::Description;
-pub use file::{Format, save, stem};
+pub use file::{Format, stem};
 pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes};
 pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
+pub use output::{
+    Output, is_stream, publish, refuse_used_directory, remove_part_files, save, save_directory,
+};
 pub use read::{
     Blocks, MissingLabels, ReadOptions, Reading, Table, parse, read, read_by_columns,
     read_in_blocks,
 };
 pub use relevance::Threshold;
-pub use write::{write, write_in_blocks};
+pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
-pub(crate) use file::open;
+pub(crate) use file::{open, open_stored};
 pub(crate) use read::{check_names, in_blocks};
 
 use std::ops::Range;

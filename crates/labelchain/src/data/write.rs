@@ -1,20 +1,29 @@
 //! Writing: one function for all formats, and one for rows that are made as they are written.
 
 use std::io::{self, Write};
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::label_list::{LabelList, xml_beside};
-use super::{Dataset, Format, Table, arff, csv, file, svmlight};
-use crate::error::{Error, Remedy, Result};
+use super::output::{Output, publish};
+use super::{Dataset, Format, Table, arff, csv, svmlight};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 
 /// Writes a data file in the format that its name promises, and beside it the Mulan label list
 /// that says which columns are labels (`yeast.csv` has `yeast.xml`). Parquet says it itself.
 ///
 /// Returns the files written.
 pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
+    let outputs = outputs(table, path)?;
+    let paths = outputs.iter().map(|output| output.path().into()).collect();
+    publish(outputs).map(|()| paths)
+}
+
+/// The files of [`write`], which [`publish`] names, perhaps together with others.
+pub fn outputs(table: &Table, path: &Path) -> Result<Vec<Output>> {
     let format = Format::of(path)?;
     let data = match (table, format) {
         (Table::Rows(data), _) => data,
@@ -31,7 +40,7 @@ pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
         }
     };
     let list = list_to_write(data, path, format)?;
-    file::save(path, |out| match (table, format) {
+    let data_file = Output::with(path, |out| match (table, format) {
         (Table::Bags(bags), _) => arff::write_bags(bags, out),
         #[cfg(feature = "parquet")]
         (_, Format::Parquet) => super::parquet::write(data, out),
@@ -40,7 +49,7 @@ pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
             write_rows(data, format, true, out)
         }
     })?;
-    save_list(data, path, list)
+    Ok(iter::once(data_file).chain(list).collect())
 }
 
 /// Writes `n_rows` rows that `rows` makes when asked for, without ever holding all of them: a block
@@ -64,22 +73,26 @@ pub fn write_in_blocks(
     let none = rows(0..0)?;
     let list = list_to_write(&none, path, format)?;
     let text = |start: usize| -> Result<Vec<u8>> {
-        let block = rows(start..n_rows.min(start + BLOCK))?;
+        let block = rows(start..n_rows.min(start.saturating_add(BLOCK)))?;
         let mut text = Vec::new();
         write_rows(&block, format, start == 0, &mut text)
             .map_err(|error| Error::io(path, error))?;
         Ok(text)
     };
-    file::save(path, |out| {
+    let data_file = Output::with(path, |out| {
         write_header(&none, format, out)?;
-        let starts: Vec<usize> = (0..n_rows).step_by(BLOCK).collect();
-        for round in starts.chunks(4 * rayon::current_num_threads()) {
-            let texts: Result<Vec<Vec<u8>>> = round.par_iter().map(|&start| text(start)).collect();
+        let at_once = BLOCK * 4 * rayon::current_num_threads();
+        for first in (0..n_rows).step_by(at_once) {
+            let last = n_rows.min(first.saturating_add(at_once));
+            let starts: Vec<usize> = (first..last).step_by(BLOCK).collect();
+            let texts: Result<Vec<Vec<u8>>> = starts.par_iter().map(|&start| text(start)).collect();
             texts.map_err(io::Error::other)?.iter().try_for_each(|text| out.write_all(text))?;
         }
         Ok(())
     })?;
-    save_list(&none, path, list)
+    let outputs: Vec<Output> = iter::once(data_file).chain(list).collect();
+    let paths = outputs.iter().map(|output| output.path().into()).collect();
+    publish(outputs).map(|()| paths)
 }
 
 fn write_header(data: &Dataset, format: Format, out: &mut dyn Write) -> io::Result<()> {
@@ -107,9 +120,9 @@ fn write_rows(
     }
 }
 
-/// Where the label list is to be written; none if the file needs none or one with the same labels
-/// stands there. Refused where what stands there would make the data unreadable.
-fn list_to_write(data: &Dataset, path: &Path, format: Format) -> Result<Option<PathBuf>> {
+/// The label list; none if the file needs none or one with the same labels stands there. Refused where
+/// what stands there would make the data unreadable.
+fn list_to_write(data: &Dataset, path: &Path, format: Format) -> Result<Option<Output>> {
     let xml = xml_beside(path);
     match LabelList::read(&xml) {
         Ok(list) if list.names().eq(data.label_names()) => Ok(None),
@@ -118,20 +131,18 @@ fn list_to_write(data: &Dataset, path: &Path, format: Format) -> Result<Option<P
             what: "exists and names other labels, so the data beside it would be misread".into(),
             remedy: "write under another name, or remove it".into(),
         }),
+        Err(error) if error.kind() == ErrorKind::System && xml.exists() => Err(error),
         Err(_) if xml.exists() => Err(Error::CannotWrite {
             path: xml,
             what: "exists and is not a label list, so the data beside it could not be read".into(),
             remedy: "write under another name, or remove it".into(),
         }),
-        Err(_) => Ok((format != Format::Parquet).then_some(xml)),
+        Err(_) if format == Format::Parquet => Ok(None),
+        Err(_) => {
+            let text = LabelList::text(data.label_names(), data.history());
+            Output::with(&xml, |out| out.write_all(text.as_bytes())).map(Some)
+        }
     }
-}
-
-fn save_list(data: &Dataset, path: &Path, xml: Option<PathBuf>) -> Result<Vec<PathBuf>> {
-    let Some(xml) = xml else { return Ok(vec![path.into()]) };
-    let text = LabelList::text(data.label_names(), data.history());
-    file::save(&xml, |out| out.write_all(text.as_bytes()))?;
-    Ok(vec![path.into(), xml])
 }
 
 #[cfg(test)]

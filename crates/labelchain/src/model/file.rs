@@ -11,7 +11,6 @@
 //! The checksum is not optional: most damaged contents still decode to something. What is decoded is
 //! checked in every part before it becomes a [`Model`], and nothing in it is run.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -20,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::Model;
 use crate::base::BaseKind;
 use crate::chain::{Order, TunedSetting};
-use crate::data::{Attribute, Matrix, save};
+use crate::data::{Attribute, Matrix, open_stored, save};
 use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders};
 use crate::error::{Error, Remedy, Result, Task};
 use crate::method::{Method, setting};
@@ -114,10 +113,17 @@ impl Model {
         save(path, |out| out.write_all(&bytes))
     }
 
+    /// Whether a file begins as model files do, whatever follows.
+    pub fn is_model_file(path: &Path) -> Result<bool> {
+        let mut start = Vec::new();
+        let read = open_stored(path)?.take(MAGIC.len() as u64).read_to_end(&mut start);
+        read.map(|_| start == MAGIC).map_err(|error| Error::io(path, error))
+    }
+
     /// Reads a model file of at most `max_bytes`, which are also what it may use for distances.
     pub fn load(path: &Path, max_bytes: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
-        let file = File::open(path).map_err(refused)?;
+        let file = open_stored(path)?;
         let size = file.metadata().map_err(refused)?.len();
         let mut bytes = Vec::with_capacity(size.min(max_bytes) as usize + 1);
         file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refused)?;
