@@ -5,7 +5,7 @@
 mod place;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;

@@ -48,6 +48,11 @@ static CENTROID: Base = Base {
         decode: decode_any_order::<Centroids>,
     },
     learns_by_column: false,
+    // Two means of each input and a share of each other label, for each label of each member.
+    training_bytes: |task| {
+        let n_labels = task.train.data().n_labels() as u64;
+        task.selection_bytes() + task.n_members() * n_labels * 16 * (task.n_inputs() + n_labels)
+    },
     settings: &[&LABEL_WEIGHT],
 };
 
@@ -122,7 +127,6 @@ impl BaseModel for Centroids {
     fn fits(&self, dimensions: &Dimensions) -> bool {
         let fits = |(view, means): (&LabelView, &[Vec<f64>; 2])| {
             means.iter().all(|means| means.len() == view.features.len())
-                && view.features.iter().all(|&column| column < dimensions.n_features)
         };
         self.zero.len() == dimensions.n_features
             && [self.views.len(), self.inputs.len(), self.labels.len()] == [dimensions.n_labels; 3]

@@ -88,7 +88,7 @@ pub enum Error {
     },
 
     /// Reading would need more memory than allowed.
-    #[error("{}: {what} needs more than the {} allowed", path.display(), bytes(*limit))]
+    #[error("{}: {what} needs more than the {} allowed", path.display(), bytes_in_words(*limit))]
     TooLarge {
         /// The file concerned.
         path: PathBuf,
@@ -574,7 +574,8 @@ impl Error {
                     .text(format!(" reads them as {name}, {name}.2, {name}.3, …")),
             ),
             Error::TooLarge { limit, .. } => {
-                let more = bytes(limit.saturating_mul(2)).replace(" bytes", "").replace(' ', "");
+                let more =
+                    bytes_in_words(limit.saturating_mul(2)).replace(" bytes", "").replace(' ', "");
                 Some(
                     Remedy::default()
                         .setting("max-memory")
@@ -666,7 +667,7 @@ fn list(positions: &[usize]) -> String {
 }
 
 /// A number of bytes as people write it: "1.5 GiB".
-fn bytes(n: u64) -> String {
+pub(crate) fn bytes_in_words(n: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut value = n as f64;
     let mut unit = "bytes";
@@ -687,9 +688,9 @@ mod tests {
 
     #[test]
     fn bytes_are_said_in_the_largest_unit_that_fits() {
-        assert_eq!(bytes(512), "512 bytes");
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(18 << 30), "18 GiB");
+        assert_eq!(bytes_in_words(512), "512 bytes");
+        assert_eq!(bytes_in_words(1536), "1.5 KiB");
+        assert_eq!(bytes_in_words(18 << 30), "18 GiB");
     }
 
     #[test]

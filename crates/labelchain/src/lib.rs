@@ -55,7 +55,9 @@
 //! Nothing here prints, exits or keeps global state, and the same [`Seed`] gives the same bytes,
 //! whatever the number of threads.
 
+pub mod decode;
 pub mod error;
+pub mod memory;
 pub mod progress;
 pub mod seed;
 pub mod settings;

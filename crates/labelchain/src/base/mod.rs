@@ -17,9 +17,10 @@ use serde::de::DeserializeOwned;
 use crate::chain::{
     AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
+use crate::decode::{DecodeBudget, decode};
 use crate::ensemble::Sampling;
 use crate::error::Result;
-use crate::prepare::Prepared;
+use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
 
@@ -37,6 +38,9 @@ pub struct Base {
     /// Whether each input is learned without a look at the others, so that models of some of the
     /// inputs can be joined ([`ChainModel::concat_columns`]).
     pub learns_by_column: bool,
+    /// About how many bytes all members take while they are trained, beside the training set: an upper
+    /// bound within a factor of two or so, by which too much is refused beforehand.
+    pub training_bytes: fn(&BaseTask) -> u64,
     /// What it reads of the settings, beside what every ensemble does.
     pub settings: &'static [&'static dyn AnySetting],
 }
@@ -48,14 +52,14 @@ pub enum BaseKind {
         /// Reads the settings and tunes those that are left to the data.
         learner: fn(&BaseTask) -> Result<Box<dyn AnyOrderLearner>>,
         /// Reads back what [`AnyOrderModel::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8]) -> Option<Arc<dyn AnyOrderModel>>,
+        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn AnyOrderModel>>,
     },
     /// Models that are trained for one order each.
     FixedOrder {
         /// Reads the settings and tunes those that are left to the data.
         learner: fn(&BaseTask) -> Result<Box<dyn FixedOrderLearner>>,
         /// Reads back what [`FixedOrderModel::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8]) -> Option<Arc<dyn FixedOrderModel>>,
+        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn FixedOrderModel>>,
     },
 }
 
@@ -72,6 +76,63 @@ pub struct BaseTask<'a> {
     pub seed: Seed,
 }
 
+impl BaseTask<'_> {
+    /// How many rows a member is fitted on.
+    pub fn n_fitted_rows(&self) -> u64 {
+        let share = self.sampling.sample * self.sampling.fit_share;
+        (self.train.data().n_rows() as f64 * share).ceil() as u64
+    }
+
+    /// How many inputs a label may look at.
+    pub fn n_inputs(&self) -> u64 {
+        let n_features = self.train.data().n_features();
+        let is_selected = self.settings.get(&SELECT);
+        let most = if is_selected { self.settings.get(&MAX_FEATURES) } else { n_features };
+        most.min(n_features) as u64
+    }
+
+    /// How many cells the rows that a member is fitted on store.
+    pub fn n_fitted_cells(&self) -> u64 {
+        let share = self.sampling.sample * self.sampling.fit_share;
+        (self.train.data().features().n_bytes() as f64 / 8.0 * share).ceil() as u64
+    }
+
+    /// How many members vote.
+    pub fn n_members(&self) -> u64 {
+        self.sampling.n_members as u64
+    }
+
+    /// How many members are trained at the same time.
+    pub fn n_at_once(&self) -> u64 {
+        self.n_members().min(rayon::current_num_threads() as u64)
+    }
+
+    /// What the selection of inputs takes: every column sorted, with its rows, once for all and once
+    /// for the rows of each member.
+    pub fn selection_bytes(&self) -> u64 {
+        const OF_CELL: u64 = 16;
+        if self.settings.get(&SELECT) {
+            let all = self.train.data().features().n_bytes() as u64 / 8;
+            OF_CELL * (all + self.n_at_once() * self.n_fitted_cells())
+        } else {
+            0
+        }
+    }
+
+    /// What members keep to say which rows each label learned from: the rows to which it is relevant,
+    /// and so many times as many others.
+    pub fn view_bytes(&self) -> u64 {
+        let data = self.train.data();
+        let labels = data.labels();
+        let n_relevant: usize = (0..data.n_rows()).map(|row| labels.relevant(row).count()).sum();
+        let imbalance = self.settings.get(&MAX_IMBALANCE).unwrap_or(f64::MAX);
+        let share = self.sampling.sample * self.sampling.fit_share;
+        let thinned = n_relevant as f64 * share * (1.0 + imbalance);
+        let most = self.n_fitted_rows() as f64 * data.n_labels() as f64;
+        (8.0 * self.n_members() as f64 * thinned.min(most)) as u64
+    }
+}
+
 impl Base {
     /// Whether a model can be walked in any order, without being trained again.
     pub fn is_free_of_order(&self) -> bool {
@@ -83,14 +144,16 @@ impl Base {
 /// [fits](crate::chain::BaseModel::fits).
 pub fn decode_any_order<M: ChainModel + DeserializeOwned>(
     bytes: &[u8],
+    budget: &DecodeBudget,
 ) -> Option<Arc<dyn AnyOrderModel>> {
-    Some(Arc::new(postcard::from_bytes::<M>(bytes).ok()?))
+    Some(Arc::new(decode::<M>(bytes, budget)?))
 }
 
 /// Reads back a model that was trained for one order; whoever calls it asks whether the model
 /// [fits](crate::chain::BaseModel::fits).
 pub fn decode_fixed_order<M: OrderedModel + serde::Serialize + DeserializeOwned>(
     bytes: &[u8],
+    budget: &DecodeBudget,
 ) -> Option<Arc<dyn FixedOrderModel>> {
-    Some(Arc::new(postcard::from_bytes::<M>(bytes).ok()?))
+    Some(Arc::new(decode::<M>(bytes, budget)?))
 }

@@ -20,6 +20,12 @@ pub trait ChainLearner: Send + Sync {
     /// Learns from the named rows of the training set.
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<Self::Model>;
 
+    /// The same for a model whose labels will be decided independently: what labels tell about each
+    /// other may be left out, and should be where it takes time or memory.
+    fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<Self::Model> {
+        self.fit(train, rows, seed)
+    }
+
     /// The values of settings that were left to the data.
     fn tuned(&self) -> Vec<TunedSetting> {
         Vec::new()
@@ -44,6 +50,14 @@ pub trait AnyOrderLearner: Send + Sync {
     fn train(&self, train: &Prepared, rows: &[usize], seed: Seed)
     -> Result<Arc<dyn AnyOrderModel>>;
 
+    /// See [`ChainLearner::fit_independent`].
+    fn train_independent(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        seed: Seed,
+    ) -> Result<Arc<dyn AnyOrderModel>>;
+
     /// The values of settings that were left to the data.
     fn tuned_settings(&self) -> Vec<TunedSetting>;
 }
@@ -56,6 +70,15 @@ impl<L: ChainLearner> AnyOrderLearner for L {
         seed: Seed,
     ) -> Result<Arc<dyn AnyOrderModel>> {
         Ok(Arc::new(self.fit(train, rows, seed)?))
+    }
+
+    fn train_independent(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        seed: Seed,
+    ) -> Result<Arc<dyn AnyOrderModel>> {
+        Ok(Arc::new(self.fit_independent(train, rows, seed)?))
     }
 
     fn tuned_settings(&self) -> Vec<TunedSetting> {

@@ -46,10 +46,19 @@ pub struct Dimensions {
     pub n_labels: usize,
     /// How many inputs.
     pub n_features: usize,
+    /// How many numbers a row has at most once nominal inputs are indicators of their values.
+    pub n_numbers: usize,
     /// How many rows it was trained on.
     pub n_rows: usize,
     /// How many training rows the file keeps; none where no distance to them is needed.
     pub n_train: Option<usize>,
+}
+
+impl Dimensions {
+    /// Those of a model of one label, whose inputs are what other labels of a chain hand on.
+    pub(crate) fn of_one_label(n_features: usize) -> Dimensions {
+        Dimensions { n_labels: 1, n_features, n_numbers: usize::MAX, n_rows: 0, n_train: None }
+    }
 }
 
 /// Names and scales of the inputs, to write a model down in the units of the training file.

@@ -248,12 +248,12 @@ impl<M: BinaryModel> BaseModel for FixedOrderChain<M> {
             && self.zero.len() == n_features
             && self.order.as_ref().is_none_or(|order| order.len() == n_labels)
             && self.n_before == n_before(self.order.as_ref(), n_labels)
-            && self.views.iter().zip(&self.n_before).zip(&self.models).all(
-                |((view, n_before), model)| {
-                    view.features.iter().all(|&column| column < n_features)
-                        && model.fits(view.features.len() + n_before)
-                },
-            )
+            && self
+                .views
+                .iter()
+                .zip(&self.n_before)
+                .zip(&self.models)
+                .all(|((view, n_before), model)| model.fits(view.features.len() + n_before))
     }
 
     fn text(&self, label: LabelId, names: &InputNames) -> Option<String> {

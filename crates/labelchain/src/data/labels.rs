@@ -31,6 +31,9 @@ impl TryFrom<UncheckedLabels> for LabelMatrix {
 
     fn try_from(fields: UncheckedLabels) -> Result<LabelMatrix, &'static str> {
         let UncheckedLabels { n_rows, n_labels, words_per_row, words } = fields;
+        if n_labels == 0 && n_rows > 0 {
+            return Err("rows without labels cannot be counted");
+        }
         if words_per_row != n_labels.div_ceil(64)
             || n_rows.checked_mul(words_per_row) != Some(words.len())
         {

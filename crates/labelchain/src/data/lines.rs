@@ -78,13 +78,33 @@ pub(crate) struct Lines<'p, R> {
     number: u64,
     end: &'static [u8],
     at_end: bool,
+    /// The longest line that is read.
+    max_line: usize,
+    max_memory: u64,
 }
 
 impl<'p, R: Read> Lines<'p, R> {
     pub(crate) fn new(path: &'p Path, reader: R, encoding: Encoding) -> Lines<'p, R> {
         let buffer = vec![0; FIRST_BUFFER];
-        let (unread, end) = (0..0, b"\n");
-        Lines { path, encoding, reader, buffer, unread, number: 0, end, at_end: false }
+        Lines {
+            path,
+            encoding,
+            reader,
+            buffer,
+            unread: 0..0,
+            number: 0,
+            end: b"\n",
+            at_end: false,
+            max_line: MAX_LINE,
+            max_memory: u64::MAX,
+        }
+    }
+
+    /// The same, to take so many bytes: a line is held twice while its buffer grows, and then once as
+    /// it is and once as what it says.
+    pub(crate) fn within(self, max_memory: u64) -> Lines<'p, R> {
+        let max_line = (max_memory / 4).clamp(FIRST_BUFFER as u64, MAX_LINE as u64) as usize;
+        Lines { max_line, max_memory, ..self }
     }
 
     pub(crate) fn path(&self) -> &'p Path {
@@ -151,6 +171,14 @@ impl<'p, R: Read> Lines<'p, R> {
             self.unread = 0..self.unread.len();
         }
         if self.unread.end == self.buffer.len() {
+            if self.buffer.len() >= self.max_line && self.max_line < MAX_LINE {
+                let what = format!("line {}", self.number + 1);
+                return Err(Error::TooLarge {
+                    path: self.path.into(),
+                    what,
+                    limit: self.max_memory,
+                });
+            }
             if self.buffer.len() >= MAX_LINE {
                 let start = &self.buffer[..40];
                 let line = Line {
@@ -165,7 +193,8 @@ impl<'p, R: Read> Lines<'p, R> {
                     .help("is this a text file of this format?")
                     .into());
             }
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            let longer = (self.buffer.len() * 2).min(self.max_line);
+            self.buffer.resize(longer, 0);
         }
         let n = loop {
             match self.reader.read(&mut self.buffer[self.unread.end..]) {

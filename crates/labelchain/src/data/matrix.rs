@@ -36,6 +36,10 @@ impl TryFrom<UncheckedDense> for Dense {
     type Error = Error;
 
     fn try_from(fields: UncheckedDense) -> Result<Dense> {
+        if fields.n_columns == 0 && fields.n_rows > 0 {
+            // Any number of rows would do, however large.
+            return Err(Error::Shape { what: "columns", expected: 1, found: 0 });
+        }
         Dense::from_cells(fields.n_rows, fields.n_columns, fields.values)
     }
 }
@@ -184,6 +188,17 @@ impl Sparse {
 }
 
 impl Matrix {
+    /// The same, stored so that its bytes show how many rows there are: a dense table without columns
+    /// has none, and becomes a sparse one, which says where each row starts.
+    pub(crate) fn with_countable_rows(self) -> Matrix {
+        if self.n_columns() > 0 {
+            return self;
+        }
+        let mut rows = Sparse::new(0);
+        (0..self.n_rows()).for_each(|_| rows.push_row([].into_iter()));
+        Matrix::Sparse(rows)
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         match self {

@@ -61,7 +61,7 @@ impl Neighbourhood<'_> {
 
     /// Lays out the rows of a training set.
     pub fn of_prepared(train: &Prepared) -> Result<Neighbourhood<'_>> {
-        Ok(Neighbourhood::of(train.data())?.within(train.max_memory()))
+        Ok(Neighbourhood::of(train.data())?.within(train.memory().limit()))
     }
 
     /// Lays out rows of inputs.

@@ -234,13 +234,19 @@ impl Member {
             }
             _ => true,
         };
-        let rows_fit = |rows: &[usize]| {
-            rows.is_sorted_by(|a, b| a < b)
-                && rows.last().is_none_or(|&row| row < dimensions.n_rows)
+        let ascend_below = |places: &[usize], n: usize| {
+            places.is_sorted_by(|a, b| a < b) && places.last().is_none_or(|&last| last < n)
         };
+        let rows_fit = |rows: &[usize]| ascend_below(rows, dimensions.n_rows);
+        // What the models rely on when they look up rows and inputs by these numbers.
+        let views = self.model().views().iter();
+        let mut views_fit = views.map(|view| {
+            rows_fit(&view.rows) && ascend_below(&view.features, dimensions.n_features)
+        });
         order_fits
             && rows_fit(&self.fitting)
             && rows_fit(&self.validation)
+            && views_fit.all(|fits| fits)
             && self.model().fits(dimensions)
     }
 

@@ -7,6 +7,7 @@ use super::search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, MUTATION, POP
 use super::{Candidate, Sampling};
 use crate::chain::{AnyOrderLearner, AnyOrderModel, Order, OrderPolicy, TunedSetting};
 use crate::data::{Dataset, LabelId};
+use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Result};
 use crate::order::{LocalF1, Oocc};
 use crate::prepare::Prepared;
@@ -41,7 +42,7 @@ pub enum MemberOrders {
         /// Learns who chooses the orders of each candidate.
         learn: fn(&PolicyTask) -> Result<Policies>,
         /// Reads back what [`OrderPolicy::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8]) -> Option<Arc<dyn OrderPolicy>>,
+        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn OrderPolicy>>,
     },
 }
 
@@ -74,7 +75,7 @@ pub static STRATEGIES: &[&Strategy] = &[
     &Strategy {
         name: "dynamic",
         about: "labels that are predicted well near the row come first, for each row: the paper's proposal",
-        orders: MemberOrders::PerRow { learn: policies::dynamic, decode: decode::<LocalF1> },
+        orders: MemberOrders::PerRow { learn: policies::dynamic, decode: decode_policy::<LocalF1> },
         is_searched: false,
         is_reconstruction: false,
         settings: &[&DECAY],
@@ -98,7 +99,7 @@ pub static STRATEGIES: &[&Strategy] = &[
     &Strategy {
         name: "oocc",
         about: "the order that suits the validation rows nearest to the row, for each row",
-        orders: MemberOrders::PerRow { learn: policies::oocc, decode: decode::<Oocc> },
+        orders: MemberOrders::PerRow { learn: policies::oocc, decode: decode_policy::<Oocc> },
         is_searched: false,
         is_reconstruction: true,
         settings: &[&ORDERS, &LENDERS],
@@ -121,10 +122,11 @@ pub static STRATEGIES: &[&Strategy] = &[
     },
 ];
 
-fn decode<P: OrderPolicy + serde::de::DeserializeOwned + 'static>(
+fn decode_policy<P: OrderPolicy + serde::de::DeserializeOwned + 'static>(
     bytes: &[u8],
+    budget: &DecodeBudget,
 ) -> Option<Arc<dyn OrderPolicy>> {
-    Some(Arc::new(postcard::from_bytes::<P>(bytes).ok()?))
+    Some(Arc::new(decode::<P>(bytes, budget)?))
 }
 
 impl Strategy {

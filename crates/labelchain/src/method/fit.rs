@@ -51,7 +51,9 @@ pub(crate) fn fit<'a>(
         let place = match known {
             Some(place) => place,
             None => {
-                trained.push(fitting.base(method.base)?);
+                let mut of_base = methods.iter().filter(|it| it.base.name == method.base.name);
+                let is_chained = of_base.any(|it| it.strategy.is_chained());
+                trained.push(fitting.base(method.base, is_chained)?);
                 trained.len() - 1
             }
         };
@@ -70,6 +72,8 @@ enum Models {
     AnyOrder {
         learner: Box<dyn AnyOrderLearner>,
         models: Shared<Arc<dyn AnyOrderModel>>,
+        /// Whether one of the methods walks them in an order, so that labels must know of each other.
+        is_chained: bool,
     },
     FixedOrder {
         learner: Box<dyn FixedOrderLearner>,
@@ -101,16 +105,18 @@ struct Trained<M> {
 }
 
 impl Fitting<'_> {
-    fn base(&self, base: &'static Base) -> Result<TrainedBase> {
+    fn base(&self, base: &'static Base, is_chained: bool) -> Result<TrainedBase> {
         let clock = Clock::start();
         let settings = self
             .settings
             .only(&base.settings.iter().chain(Preparation::SETTINGS).copied().collect::<Vec<_>>());
         let (train, seed) = (self.train, self.seed);
         let task = BaseTask { settings: &settings, sampling: self.sampling(), train, seed };
+        self.reserve(base, &task)?;
         let models = match base.kind {
             BaseKind::AnyOrder { learner, .. } => {
-                Models::AnyOrder { learner: learner(&task)?, models: Shared::default() }
+                let models = Shared::default();
+                Models::AnyOrder { learner: learner(&task)?, models, is_chained }
             }
             BaseKind::FixedOrder { learner, .. } => Models::FixedOrder {
                 learner: learner(&task)?,
@@ -125,11 +131,31 @@ impl Fitting<'_> {
         Sampling::of(self.settings)
     }
 
+    /// Refuses what would take more memory than there is: the rows as they were and standardized, and
+    /// what the members take.
+    fn reserve(&self, base: &Base, task: &BaseTask) -> Result<()> {
+        let data = self.train.data();
+        let n_bytes = 2 * data.n_bytes() as u64;
+        let members = (base.training_bytes)(task).saturating_add(task.view_bytes());
+        self.train.memory().reserve(data.name(), n_bytes.saturating_add(members), || {
+            format!(
+                "training {} members of {} on {} rows, {} inputs and {} labels",
+                self.sampling().n_members,
+                base.name,
+                data.n_rows(),
+                data.n_features(),
+                data.n_labels()
+            )
+        })
+    }
+
     fn ensemble(&self, strategy: &'static Strategy, trained: &TrainedBase) -> Result<Fitted> {
         let settings = self.settings.only(strategy.settings);
         let fit = StrategyFit { fitting: self, strategy, settings: &settings };
         let (members, tuned, cost) = match &trained.models {
-            Models::AnyOrder { learner, models } => fit.any_order(&**learner, models)?,
+            Models::AnyOrder { learner, models, is_chained } => {
+                fit.any_order(&**learner, models, *is_chained)?
+            }
             Models::FixedOrder { learner, chained, independent } => {
                 let models = if strategy.is_chained() { chained } else { independent };
                 fit.fixed_order(&**learner, models)?
@@ -156,9 +182,16 @@ impl StrategyFit<'_> {
         &self,
         learner: &dyn AnyOrderLearner,
         shared: &Shared<Arc<dyn AnyOrderModel>>,
+        is_chained: bool,
     ) -> Result<Members> {
         let train = self.fitting.train;
-        let trained = self.candidates(shared, |rows, _, seed| learner.train(train, rows, seed))?;
+        let trained = self.candidates(shared, |rows, _, seed| {
+            if is_chained {
+                learner.train(train, rows, seed)
+            } else {
+                learner.train_independent(train, rows, seed)
+            }
+        })?;
         let clock = Clock::start();
         let decide = |candidate: &Candidate<Arc<dyn AnyOrderModel>>, block: &Block| {
             let order = Route::Fixed(&candidate.order);

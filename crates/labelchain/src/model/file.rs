@@ -20,6 +20,7 @@ use super::Model;
 use crate::base::BaseKind;
 use crate::chain::{Order, TunedSetting};
 use crate::data::{Attribute, Matrix, open_stored, save};
+use crate::decode::{DecodeBudget, decode};
 use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders};
 use crate::error::{Error, Remedy, Result, Task};
 use crate::method::{Method, setting};
@@ -82,8 +83,8 @@ enum StoredOrders<B> {
 
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
-    /// that of labelchain 0.1.
-    pub const FORMAT: u32 = 7;
+    /// that of labelchain 0.1, format 7 that of development versions of 0.2.
+    pub const FORMAT: u32 = 8;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -104,7 +105,7 @@ impl Model {
 
     /// Reads a model file that stands in memory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
-        Model::decode(bytes, Path::new("the model"))
+        Model::decode(bytes, Path::new("the model"), u64::MAX)
     }
 
     /// Writes the model file, whole or not at all.
@@ -120,21 +121,34 @@ impl Model {
         read.map(|_| start == MAGIC).map_err(|error| Error::io(path, error))
     }
 
-    /// Reads a model file of at most `max_bytes`, which are also what it may use for distances.
-    pub fn load(path: &Path, max_bytes: u64) -> Result<Model> {
+    /// Reads a model file, which with its content may take at most `max_memory` bytes. These are also
+    /// what the model may use for distances.
+    pub fn load(path: &Path, max_memory: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
-        let file = open_stored(path)?;
+        let mut file = open_stored(path)?;
         let size = file.metadata().map_err(refused)?.len();
-        let mut bytes = Vec::with_capacity(size.min(max_bytes) as usize + 1);
-        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refused)?;
-        if bytes.len() as u64 > max_bytes {
-            let what = "the model".into();
-            return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
+        let mut bytes = Vec::new();
+        // A file that is no model is not worth reading to its end.
+        file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.starts_with(MAGIC) {
+            let too_large = || {
+                let what = "the model".into();
+                Error::TooLarge { path: path.into(), what, limit: max_memory }
+            };
+            let n_bytes = usize::try_from(size.min(max_memory)).map_err(|_| too_large())?;
+            bytes.try_reserve(n_bytes).map_err(|_| too_large())?;
+            let n_allowed = max_memory.saturating_sub(bytes.len() as u64).saturating_add(1);
+            file.take(n_allowed).read_to_end(&mut bytes).map_err(refused)?;
+            if bytes.len() as u64 > max_memory {
+                return Err(too_large());
+            }
         }
-        Ok(Model::decode(&bytes, path)?.within(max_bytes))
+        let left = max_memory - (bytes.len() as u64).min(max_memory);
+        Ok(Model::decode(&bytes, path, left)?.within(max_memory))
     }
 
-    fn decode(bytes: &[u8], path: &Path) -> Result<Model> {
+    /// Reads a model file, whose content may take so many bytes when it is decoded.
+    fn decode(bytes: &[u8], path: &Path, max_memory: u64) -> Result<Model> {
         let refuse = |problem: &str, remedy: Remedy| {
             Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
         };
@@ -159,7 +173,7 @@ impl Model {
         if format != u64::from(Self::FORMAT) {
             let problem = format!("model format {format}, this version reads {}", Self::FORMAT);
             let remedy = if format < u64::from(Self::FORMAT) {
-                "use labelchain 0.1, which wrote it, or train again"
+                "use the version of labelchain that wrote it, which is 0.1 for format 6, or train again"
             } else {
                 "use the newer version of labelchain that wrote it, or train again"
             };
@@ -171,7 +185,8 @@ impl Model {
         if blake3::hash(content).as_bytes()[..] != header[28..60] {
             return refuse("the model file is damaged: its checksum does not match", again());
         }
-        let stored = postcard::from_bytes::<Stored<&[u8]>>(content).ok();
+        let budget = DecodeBudget::new(max_memory);
+        let stored = decode::<Stored<&[u8]>>(content, &budget);
         if let Some(Stored { version, method, .. }) = &stored
             && let Err(Error::UnknownMethod { .. }) = method.parse::<Method>()
         {
@@ -180,8 +195,12 @@ impl Model {
             );
             return refuse(&problem, "use a version of labelchain that has the method".into());
         }
-        match stored.and_then(Model::of).filter(Model::fits) {
+        match stored.and_then(|stored| Model::of(stored, &budget)).filter(Model::fits) {
             Some(model) => Ok(model),
+            None if budget.is_exhausted() => {
+                let what = "the content of the model".into();
+                Err(Error::TooLarge { path: path.into(), what, limit: max_memory })
+            }
             None => refuse("the model file is damaged", again()),
         }
     }
@@ -233,7 +252,7 @@ impl Model {
     }
 
     /// The parts as types that can only hold what is allowed; none if one of them does not.
-    fn of(stored: Stored<&[u8]>) -> Option<Model> {
+    fn of(stored: Stored<&[u8]>, budget: &DecodeBudget) -> Option<Model> {
         let method: Method = stored.method.parse().ok()?;
         let mut settings = Settings::default();
         for (name, text) in &stored.settings {
@@ -242,7 +261,7 @@ impl Model {
         let tuned = |(name, values): (String, Vec<Option<f64>>)| {
             Some(TunedSetting { setting: setting(&name).ok()?.name(), values })
         };
-        let members = stored.members.into_iter().map(|member| member.decoded(method));
+        let members = stored.members.into_iter().map(|member| member.decoded(method, budget));
         let members: Vec<Member> = members.collect::<Option<_>>()?;
         Some(Model {
             version: stored.version,
@@ -266,10 +285,10 @@ impl Model {
 
 impl StoredMember<&[u8]> {
     /// The member, if its parts are what the method's base and strategy make.
-    fn decoded(self, method: Method) -> Option<Member> {
+    fn decoded(self, method: Method, budget: &DecodeBudget) -> Option<Member> {
         let chain = match (&method.base().kind, self.orders) {
             (BaseKind::FixedOrder { decode, .. }, StoredOrders::Own) => {
-                MemberChain::FixedOrder(decode(self.model)?)
+                MemberChain::FixedOrder(decode(self.model, budget)?)
             }
             (BaseKind::AnyOrder { decode, .. }, orders) => {
                 let orders = match (&method.strategy().orders, orders) {
@@ -280,11 +299,11 @@ impl StoredMember<&[u8]> {
                         ChosenOrders::Fixed(order)
                     }
                     (MemberOrders::PerRow { decode, .. }, StoredOrders::PerRow(bytes)) => {
-                        ChosenOrders::PerRow(decode(bytes)?)
+                        ChosenOrders::PerRow(decode(bytes, budget)?)
                     }
                     _ => return None,
                 };
-                MemberChain::AnyOrder { model: decode(self.model)?, orders }
+                MemberChain::AnyOrder { model: decode(self.model, budget)?, orders }
             }
             _ => return None,
         };
@@ -307,7 +326,7 @@ mod tests {
             check(method, true);
         }
         check("br-knn", false);
-        for method in ["ecc-j48", "br-j48", "oocc-nb"] {
+        for method in ["ecc-j48", "br-j48", "oocc-nb", "br-nb", "ecc-svm", "ga-nb"] {
             check(method, true);
         }
     }

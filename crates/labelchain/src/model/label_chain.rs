@@ -128,7 +128,7 @@ impl<'p> LabelChain<'p> {
             is_sparse: matches!(data.features(), Matrix::Sparse(_)),
             n_rows: data.n_rows(),
             ensemble: fitted.ensemble,
-            train: needs_rows.then(|| train.data().features().clone()),
+            train: needs_rows.then(|| train.data().features().clone().with_countable_rows()),
             bags: None,
             max_memory: *max_memory,
             cancel: Cancel::default(),

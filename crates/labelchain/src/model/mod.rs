@@ -185,6 +185,7 @@ impl Model {
     fn fits(&self) -> bool {
         let (n_features, n_labels) = (self.attributes.len(), self.label_names.len());
         let n_train = self.train.as_ref().map(Matrix::n_rows);
+        let n_values = |attribute: &Attribute| attribute.values().map_or(1, |of| of.len().max(1));
         let cell_fits = |(column, value): (usize, f64)| match self.attributes[column].values() {
             Some(values) => value.is_nan() || (0.0..values.len() as f64).contains(&value),
             None => true,
@@ -193,7 +194,10 @@ impl Model {
             train.n_columns() == n_features
                 && (0..train.n_rows()).all(|row| train.entries(row).all(cell_fits))
         };
-        self.standardizer.means().len() == n_features
+        // Lists of rows are made of 32-bit numbers here and there.
+        n_labels > 0
+            && self.n_rows <= u32::MAX as usize
+            && self.standardizer.means().len() == n_features
             && self.standardizer.deviations().len() == n_features
             && self.train.as_ref().is_none_or(train_fits)
             && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
@@ -201,6 +205,7 @@ impl Model {
             && self.ensemble.fits(&Dimensions {
                 n_labels,
                 n_features,
+                n_numbers: self.attributes.iter().map(n_values).sum(),
                 n_rows: self.n_rows,
                 n_train,
             })

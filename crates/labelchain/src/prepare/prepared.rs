@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
 use crate::error::Result;
+use crate::memory::Memory;
 use crate::progress::Cancel;
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Between, OneOf, Or, Setting, Settings, Whole};
@@ -83,7 +84,7 @@ pub struct Prepared {
     data: Arc<Dataset>,
     columns: Columns,
     zero: Vec<f64>,
-    max_memory: u64,
+    memory: Memory,
     cancel: Cancel,
 }
 
@@ -103,7 +104,7 @@ impl Prepared {
             columns,
             data,
             zero,
-            max_memory: u64::MAX,
+            memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         })
     }
@@ -116,7 +117,7 @@ impl Prepared {
             columns: Columns::new(&data),
             data,
             zero: self.zero.clone(),
-            max_memory: self.max_memory,
+            memory: self.memory.fork(),
             cancel: self.cancel.clone(),
         }
     }
@@ -129,19 +130,19 @@ impl Prepared {
             columns: Columns::new(&data),
             data,
             zero: vec![0.0; train.n_features()],
-            max_memory: u64::MAX,
+            memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         }
     }
 
-    /// The same, with so many bytes for whoever measures distances to its rows.
+    /// The same, with so many bytes for whoever learns from it.
     pub fn within(self, max_memory: u64) -> Prepared {
-        Prepared { max_memory, ..self }
+        Prepared { memory: Memory::new(max_memory), ..self }
     }
 
-    /// How many bytes there are for distances to its rows, unlimited unless set.
-    pub fn max_memory(&self) -> u64 {
-        self.max_memory
+    /// The memory for whoever learns from it, unlimited unless set.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// The same, to be given up when it is cancelled.

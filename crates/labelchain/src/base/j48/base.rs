@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{J48, J48Model};
+use super::{J48, J48Model, Node};
 use crate::base::{Base, BaseKind, decode_fixed_order};
 use crate::chain::{FixedOrderChain, FixedOrderLearner, FixedOrderModel, Order};
 use crate::error::Result;
@@ -54,6 +54,17 @@ pub(in crate::base) static BASE: Base = Base {
         decode: decode_fixed_order::<FixedOrderChain<J48Model>>,
     },
     learns_by_column: false,
+    training_bytes: |task| {
+        // A tree that grows holds the value and row of each cell: of all rows, of a node, of the
+        // nodes that wait. Its nodes are far fewer than its rows.
+        const OF_CELL: u64 = 3 * 16;
+        let n_labels = task.train.data().n_labels() as u64;
+        let n_inputs = task.n_inputs() + n_labels;
+        let growing = OF_CELL * task.n_at_once() * task.n_fitted_rows() * n_inputs;
+        let of_node = size_of::<Node>() as u64;
+        let trees = task.n_members() * n_labels * task.n_fitted_rows() * of_node / 8;
+        task.selection_bytes() + growing + trees
+    },
     settings: &[&CONFIDENCE, &MIN_LEAF, &UNPRUNED, &BINARY_SPLITS],
 };
 

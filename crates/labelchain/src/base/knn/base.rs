@@ -49,5 +49,11 @@ pub(in crate::base) static BASE: Base = Base {
         decode: decode_any_order::<NearestNeighboursModel>,
     },
     learns_by_column: false,
+    training_bytes: |task| {
+        // The labels of all rows and who votes on them, and the rows laid out for distances.
+        let data = task.train.data();
+        let labels = 2 * task.n_members() * data.labels().n_bytes() as u64;
+        task.selection_bytes() + labels + 2 * data.features().n_bytes() as u64
+    },
     settings: &[&NEIGHBOURS, &METRIC, &TIES],
 };

@@ -201,14 +201,9 @@ impl BaseModel for NearestNeighboursModel {
         let Dimensions { n_labels, n_features, n_train: Some(n_train), .. } = *dimensions else {
             return false;
         };
-        let view_fits = |view: &LabelView| {
-            view.rows.iter().all(|&row| row < n_train)
-                && view.features.iter().all(|&column| column < n_features)
-        };
         self.neighbours > 0
             && self.n_features == n_features
             && self.views.len() == n_labels
-            && self.views.iter().all(view_fits)
             && self.rows.iter().all(|&row| row < n_train)
             && self.rows.is_sorted()
             && self.labels.is_sound(n_train, n_labels)

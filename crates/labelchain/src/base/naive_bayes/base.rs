@@ -1,7 +1,9 @@
 //! Naive Bayes as a base learner: its settings and its row in the table.
 
+use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, decode_any_order};
+use crate::data::LabelId;
 use crate::prepare::Preparation;
 use crate::settings::{OneOf, Setting};
 
@@ -31,5 +33,11 @@ pub(in crate::base) static BASE: Base = Base {
         decode: decode_any_order::<NaiveBayesModel>,
     },
     learns_by_column: true,
+    training_bytes: |task| {
+        // What labels tell about each other is reserved when it is counted.
+        let of_input = size_of::<(LabelId, Factor)>() as u64;
+        let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64;
+        task.selection_bytes() + task.n_members() * factors
+    },
     settings: &[&LIKELIHOOD],
 };

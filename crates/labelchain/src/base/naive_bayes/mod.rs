@@ -10,6 +10,7 @@ use std::cell::LazyCell;
 use serde::{Deserialize, Serialize};
 
 mod base;
+mod co_occurrence;
 mod density;
 mod kernels;
 mod moments;
@@ -25,6 +26,7 @@ use crate::error::Result;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
+use co_occurrence::{CoOccurrence, Counts};
 use density::{Factor, Normal, rounded};
 use moments::{MomentSums, Moments, RelevantLabels};
 
@@ -73,14 +75,36 @@ pub struct NaiveBayesModel {
     baseline: Vec<f64>,
     /// The standardized value of a cell that a sparse row does not store.
     zero: Vec<f64>,
-    /// `given[(2·a + v)·L + j]`: log P(Y_a = v | Y_j = 1) - log P(Y_a = v | Y_j = 0).
-    given: Vec<f64>,
+    /// What decided labels add to the log-odds of the others.
+    co_occurrence: CoOccurrence,
 }
 
 impl ChainLearner for NaiveBayes {
     type Model = NaiveBayesModel;
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<NaiveBayesModel> {
+        self.fit_labels(train, rows, seed, true)
+    }
+
+    fn fit_independent(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        seed: Seed,
+    ) -> Result<NaiveBayesModel> {
+        self.fit_labels(train, rows, seed, false)
+    }
+}
+
+impl NaiveBayes {
+    /// Learns from the inputs and, where labels are chained, from the other labels.
+    fn fit_labels(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        seed: Seed,
+        is_chained: bool,
+    ) -> Result<NaiveBayesModel> {
         let n_labels = train.data().n_labels();
         let views = train.views(&self.preparation, rows, seed)?;
         let counts: Vec<[f64; 2]> = views
@@ -107,8 +131,16 @@ impl ChainLearner for NaiveBayes {
         factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
         let zero = train.zero().to_vec();
         let baseline = baseline(&prior, &factors, &zero);
-        let given = co_occurrence(train, &groups, &counts);
-        Ok(NaiveBayesModel { n_labels, views, prior, factors, baseline, zero, given })
+        let co_occurrence = if is_chained {
+            let counts = Counts::of(train.data().labels(), &groups, &counts);
+            train.memory().reserve(train.data().name(), counts.bytes(), || {
+                format!("what {n_labels} labels tell about each other")
+            })?;
+            counts.table()
+        } else {
+            CoOccurrence::Independent
+        };
+        Ok(NaiveBayesModel { n_labels, views, prior, factors, baseline, zero, co_occurrence })
     }
 }
 
@@ -139,38 +171,6 @@ fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
         groups.push(Group { rows: &view.rows, labels: vec![LabelId(at)] });
     }
     groups
-}
-
-/// [`NaiveBayesModel::given`] for every ordered pair of labels a and j, counted in the rows that
-/// label j learns from, with Laplace smoothing: P(Y_a = v | Y_j = y) = (n_{v,y} + 1) / (n_y + 2).
-fn co_occurrence(train: &Prepared, groups: &[Group], counts: &[[f64; 2]]) -> Vec<f64> {
-    let n_labels = counts.len();
-    let labels = train.data().labels();
-    let mut given = vec![0.0; 2 * n_labels * n_labels];
-    for group in groups {
-        // Rows where both the label and the target are relevant, and where the label is.
-        let mut both = vec![0.0; n_labels * n_labels];
-        let mut alone = vec![0.0; n_labels];
-        for &row in group.rows {
-            for LabelId(label) in labels.relevant(row) {
-                alone[label] += 1.0;
-                let pairs = &mut both[label * n_labels..(label + 1) * n_labels];
-                labels.relevant(row).for_each(|target| pairs[target.0] += 1.0);
-            }
-        }
-        for (other, &LabelId(target)) in
-            (0..n_labels).flat_map(|other| group.labels.iter().map(move |target| (other, target)))
-        {
-            let [no, yes] = counts[target];
-            let with_yes = both[other * n_labels + target];
-            let with_no = alone[other] - with_yes;
-            let odds =
-                |a: f64, b: f64| ((a + 1.0) / (yes + 2.0)).ln() - ((b + 1.0) / (no + 2.0)).ln();
-            given[2 * other * n_labels + target] = odds(yes - with_yes, no - with_no);
-            given[(2 * other + 1) * n_labels + target] = odds(with_yes, with_no);
-        }
-    }
-    given
 }
 
 impl NaiveBayes {
@@ -391,7 +391,7 @@ impl BaseModel for NaiveBayesModel {
             |(label, factor): &(LabelId, Factor)| label.0 < n_labels && factor.is_sound();
         lengths == [n_labels; 4]
             && [self.factors.len(), self.zero.len()] == [n_features; 2]
-            && self.given.len() == 2 * n_labels * n_labels
+            && self.co_occurrence.fits(n_labels)
             && self.factors.iter().flatten().all(factor_fits)
     }
 }
@@ -423,7 +423,8 @@ impl Scoring for NaiveBayesModel {
 
     fn evidence<'m>(&'m self, scores: &'m LogOdds, row: usize) -> Conditioned<'m> {
         let n = scores.n_labels;
-        Conditioned { given: &self.given, log_odds: scores.by_row[row * n..(row + 1) * n].to_vec() }
+        let log_odds = scores.by_row[row * n..(row + 1) * n].to_vec();
+        Conditioned { co_occurrence: &self.co_occurrence, log_odds }
     }
 }
 
@@ -533,7 +534,7 @@ fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
 /// The log-odds of every label for one row, conditioned on the decisions so far.
 #[derive(Clone, Debug)]
 pub struct Conditioned<'m> {
-    given: &'m [f64],
+    co_occurrence: &'m CoOccurrence,
     log_odds: Vec<f64>,
 }
 
@@ -543,11 +544,7 @@ impl Evidence for Conditioned<'_> {
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        let n = self.log_odds.len();
-        let start = (2 * label.0 + usize::from(relevant)) * n;
-        for (log_odds, given) in self.log_odds.iter_mut().zip(&self.given[start..start + n]) {
-            *log_odds += given;
-        }
+        self.co_occurrence.observe(label, relevant, &mut self.log_odds);
     }
 }
 
@@ -557,7 +554,7 @@ impl BinaryLearner for NaiveBayes {
     fn fit_binary(&self, train: &Dataset) -> Result<NaiveBayesModel> {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let plain = NaiveBayes { preparation: Preparation::none(), likelihood: self.likelihood };
-        plain.fit(&Prepared::as_is(train), &rows, Seed::new(0))
+        plain.fit_independent(&Prepared::as_is(train), &rows, Seed::new(0))
     }
 }
 
@@ -572,7 +569,7 @@ impl BinaryModel for NaiveBayesModel {
     }
 
     fn fits(&self, n_inputs: usize) -> bool {
-        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_rows: 0, n_train: None };
+        let dimensions = Dimensions::of_one_label(n_inputs);
         BaseModel::fits(self, &dimensions)
     }
 }

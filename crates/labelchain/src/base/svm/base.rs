@@ -41,6 +41,12 @@ pub(in crate::base) static BASE: Base = Base {
         decode: decode_fixed_order::<SvmChain>,
     },
     learns_by_column: false,
+    training_bytes: |task| {
+        // The rows as numbers, of all and of each member; distances and kernels take what is left.
+        let cells = task.train.data().features().n_bytes() as u64;
+        let n_numbers = task.n_inputs() * task.n_fitted_rows();
+        task.selection_bytes() + cells + 8 * task.n_members() * n_numbers
+    },
     settings: &[&KERNEL, &COST, &GAMMA],
 };
 
@@ -58,6 +64,8 @@ impl SvmChains {
         let preparation = Preparation::of(task.settings)?;
         let given = given(task);
         let memory = given.unwrap_or_default().memory;
+        // Half of it is for distances and kernels, of which no answer depends.
+        let memory = memory.min((task.train.memory().limit() / 2) as usize);
         let rows = TrainingRows::new(task.train.data(), memory)?.cancelled_by(task.train.cancel());
         let by_label = match given {
             Some(svm) => vec![svm; rows.labels().n_labels()],

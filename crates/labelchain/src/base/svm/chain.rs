@@ -113,7 +113,7 @@ impl BaseModel for SvmChain {
     }
 
     fn fits(&self, dimensions: &Dimensions) -> bool {
-        let Dimensions { n_labels, n_features, .. } = *dimensions;
+        let Dimensions { n_labels, n_features, n_numbers, .. } = *dimensions;
         let is_sound = |svm: &LabelSvm| {
             let rows = self.support_vectors.get(svm.support_vectors);
             rows.is_some_and(|rows| svm.classifier.is_sound(rows.n_rows()))
@@ -122,8 +122,10 @@ impl BaseModel for SvmChain {
             && self.views.len() == n_labels
             && self.order.as_ref().is_none_or(|order| order.len() == n_labels)
             && self.by_label.iter().all(is_sound)
-            && self.support_vectors.iter().all(|rows| rows.is_sound(n_labels, n_features))
-            && self.views.iter().all(|view| view.features.iter().all(|&at| at < n_features))
+            && self
+                .support_vectors
+                .iter()
+                .all(|rows| rows.is_sound(n_labels, n_features, n_numbers))
     }
 }
 
@@ -193,7 +195,7 @@ impl BinaryModel for SvmChain {
     }
 
     fn fits(&self, n_inputs: usize) -> bool {
-        let dimensions = Dimensions { n_labels: 1, n_features: n_inputs, n_rows: 0, n_train: None };
+        let dimensions = Dimensions::of_one_label(n_inputs);
         BaseModel::fits(self, &dimensions)
     }
 }

@@ -241,7 +241,10 @@ fn a_model_survives_being_written_and_a_damaged_one_is_noticed() {
     let back: SvmChain = postcard::from_bytes(&bytes).unwrap();
     assert_eq!(ask(&back, &data), ask(&model, &data));
     let fits = |n_labels, n_features| {
-        BaseModel::fits(&back, &Dimensions { n_labels, n_features, n_rows: 40, n_train: None })
+        BaseModel::fits(
+            &back,
+            &Dimensions { n_labels, n_features, n_numbers: 40, n_rows: 40, n_train: None },
+        )
     };
     assert!(fits(2, 3) && !fits(2, 4) && !fits(1, 3));
 }

@@ -161,8 +161,9 @@ impl TrainingRows {
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
-    pub(super) fn is_sound(&self, n_labels: usize, n_features: usize) -> bool {
+    pub(super) fn is_sound(&self, n_labels: usize, n_features: usize, n_numbers: usize) -> bool {
         self.inputs.is_sound(n_features)
+            && self.inputs.width() <= n_numbers
             && self.labels.is_sound(self.n_rows(), n_labels)
             && self.n_rows().checked_mul(self.width()) == Some(self.numbers.len())
             && self.numbers.iter().all(|number| number.is_finite())

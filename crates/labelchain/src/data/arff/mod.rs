@@ -32,7 +32,7 @@ pub(crate) fn read<'p, R: Read + 'p>(
     options: &ReadOptions,
     n_rows: usize,
 ) -> Result<impl Iterator<Item = Result<Reading>> + use<'p, R>> {
-    let mut lines = Lines::new(path, reader, options.encoding);
+    let mut lines = Lines::new(path, reader, options.encoding).within(options.max_memory);
     let mut budget = Budget::new(options.max_memory);
     let mut header = Header::read(&mut lines, &mut budget)?;
     let mut names: Vec<String> = header.attributes.iter().map(|a| a.name.clone()).collect();

@@ -57,7 +57,7 @@ pub(crate) fn read<'p, O: Fn() -> Result<Box<dyn Read + 'p>>>(
         });
     }
     let records = || -> Result<_> {
-        let lines = Lines::new(path, open()?, options.encoding);
+        let lines = Lines::new(path, open()?, options.encoding).within(options.max_memory);
         Ok(Records::new(lines, separator, MAX_COLUMNS))
     };
     let mut budget = Budget::new(options.max_memory);

@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
     }
     let mut budget = Budget::new(options.max_memory);
     let mut rows = Rows::new(names, options.n_features);
-    let mut lines = Lines::new(path, reader, options.encoding);
+    let mut lines = Lines::new(path, reader, options.encoding).within(options.max_memory);
     while let Some(line) = lines.next()? {
         rows.read(&line, &mut budget)?;
     }

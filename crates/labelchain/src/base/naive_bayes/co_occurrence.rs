@@ -1,0 +1,342 @@
+//! What decided labels tell about the others.
+//!
+//! The term that the decision Y_a = v adds to the log-odds of label j is
+//! log P(Y_a = v | Y_j = 1) - log P(Y_a = v | Y_j = 0). With Laplace smoothing,
+//! P(Y_a = v | Y_j = y) = (n_{v,y} + 1) / (n_y + 2), counted in the rows that label j learns from.
+//!
+//! There are 2 L² terms for L labels, but few numbers behind them where there are many labels: most
+//! pairs never occur together, and their terms depend on how often a occurs and not on which label it
+//! is. So a large table keeps the terms of each such count once, and beside them those of the pairs
+//! that do occur together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Group;
+use crate::data::{LabelId, LabelMatrix};
+
+/// The terms of all pairs of labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum CoOccurrence {
+    /// Labels that are decided independently add no terms.
+    Independent,
+    /// `[(2 a + v) L + j]`.
+    Dense(Vec<f64>),
+    /// What occurs.
+    Sparse(SparseTerms),
+}
+
+/// Terms that many labels share, and those that they do not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SparseTerms {
+    /// `[(2 c + v) L + j]`: the terms of a label of the c-th class, for labels it never occurs with. A
+    /// class are the labels that occur equally often in the rows that most labels learn from.
+    apart: Vec<f64>,
+    /// The class of each label.
+    class_of: Vec<u32>,
+    /// Label a owns `starts[a]..starts[a + 1]` of the two below.
+    starts: Vec<usize>,
+    /// The labels it occurs with, ascending.
+    together: Vec<u32>,
+    /// The terms for them, of v = 0 and v = 1.
+    terms: Vec<[f64; 2]>,
+}
+
+/// How often a label occurs in the rows that another learns from, and in how many of them the other is
+/// relevant.
+#[derive(Clone, Copy)]
+struct Pair {
+    target: u32,
+    alone: u32,
+    both: u32,
+}
+
+/// What the terms are computed from.
+pub(super) struct Counts<'a> {
+    /// For each label, its irrelevant and its relevant rows.
+    classes: &'a [[f64; 2]],
+    /// How often each label occurs in all rows.
+    in_whole: Vec<u32>,
+    /// Whether each label learns from all rows.
+    is_whole: Vec<bool>,
+    /// For each label, its pairs with labels that it occurs with, by target.
+    pairs: Vec<Vec<Pair>>,
+}
+
+impl<'a> Counts<'a> {
+    /// Counts in the rows of each group; the first of them is that of all rows.
+    pub(super) fn of(
+        labels: &LabelMatrix,
+        groups: &[Group],
+        classes: &'a [[f64; 2]],
+    ) -> Counts<'a> {
+        let n_labels = classes.len();
+        let mut counts = Counts {
+            classes,
+            in_whole: vec![0; n_labels],
+            is_whole: vec![false; n_labels],
+            pairs: vec![Vec::new(); n_labels],
+        };
+        if let Some((whole, thinned)) = groups.split_first() {
+            counts.count_whole(labels, whole);
+            thinned.iter().for_each(|group| counts.count_thinned(labels, group));
+        }
+        counts.pairs.iter_mut().for_each(|pairs| pairs.sort_unstable_by_key(|pair| pair.target));
+        counts
+    }
+
+    fn count_whole(&mut self, labels: &LabelMatrix, group: &Group) {
+        group.labels.iter().for_each(|label| self.is_whole[label.0] = true);
+        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); self.classes.len()];
+        for &row in group.rows {
+            labels.relevant(row).for_each(|label| rows_of[label.0].push(row as u32));
+        }
+        let mut both = vec![0u32; self.classes.len()];
+        for (label, rows) in rows_of.iter().enumerate() {
+            let alone = rows.len() as u32;
+            self.in_whole[label] = alone;
+            let mut met: Vec<usize> = Vec::new();
+            for LabelId(target) in rows.iter().flat_map(|&row| labels.relevant(row as usize)) {
+                if self.is_whole[target] {
+                    if both[target] == 0 {
+                        met.push(target);
+                    }
+                    both[target] += 1;
+                }
+            }
+            self.pairs[label].extend(met.into_iter().map(|target| Pair {
+                target: target as u32,
+                alone,
+                both: std::mem::take(&mut both[target]),
+            }));
+        }
+    }
+
+    fn count_thinned(&mut self, labels: &LabelMatrix, group: &Group) {
+        for &target in &group.labels {
+            let mut met: BTreeMap<usize, [u32; 2]> = BTreeMap::new();
+            for &row in group.rows {
+                let is_relevant = u32::from(labels.get(row, target));
+                for LabelId(label) in labels.relevant(row) {
+                    let [alone, both] = met.entry(label).or_default();
+                    *alone += 1;
+                    *both += is_relevant;
+                }
+            }
+            for (label, [alone, both]) in met {
+                self.pairs[label].push(Pair { target: target.0 as u32, alone, both });
+            }
+        }
+    }
+
+    fn n_labels(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn n_pairs(&self) -> usize {
+        self.pairs.iter().map(Vec::len).sum()
+    }
+
+    /// The number of times that a label occurs in the rows of a label that it never occurs with.
+    fn alone(&self, label: usize, target: usize) -> u32 {
+        if self.is_whole[target] { self.in_whole[label] } else { 0 }
+    }
+
+    /// The terms of a pair, of v = 0 and v = 1.
+    fn terms(&self, pair: Pair) -> [f64; 2] {
+        let [no, yes] = self.classes[pair.target as usize];
+        let with_yes = f64::from(pair.both);
+        let with_no = f64::from(pair.alone) - with_yes;
+        let odds = |a: f64, b: f64| ((a + 1.0) / (yes + 2.0)).ln() - ((b + 1.0) / (no + 2.0)).ln();
+        [odds(yes - with_yes, no - with_no), odds(with_yes, with_no)]
+    }
+
+    /// The terms of a label for all labels as if it never occurred with any, of either value.
+    fn apart(&self, label: usize) -> [Vec<f64>; 2] {
+        let pair = |target: usize| {
+            let alone = self.alone(label, target);
+            self.terms(Pair { target: target as u32, alone, both: 0 })
+        };
+        let (of_0, of_1) = (0..self.n_labels()).map(pair).map(|[a, b]| (a, b)).unzip();
+        [of_0, of_1]
+    }
+
+    /// For each class of labels, one of its labels, in the order of how often they occur.
+    fn classes(&self) -> BTreeMap<u32, usize> {
+        self.in_whole.iter().enumerate().map(|(label, &count)| (count, label)).collect()
+    }
+
+    /// How many bytes the smaller of the two tables takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.dense_bytes().min(self.sparse_bytes())
+    }
+
+    fn dense_bytes(&self) -> u64 {
+        16 * (self.n_labels() as u64).pow(2)
+    }
+
+    fn sparse_bytes(&self) -> u64 {
+        let (n_labels, n_classes) = (self.n_labels() as u64, self.classes().len() as u64);
+        16 * n_classes * n_labels + 12 * n_labels + 20 * self.n_pairs() as u64
+    }
+
+    /// The smaller table; both have the same terms.
+    pub(super) fn table(&self) -> CoOccurrence {
+        if self.dense_bytes() <= self.sparse_bytes() {
+            CoOccurrence::Dense(self.dense())
+        } else {
+            CoOccurrence::Sparse(self.sparse())
+        }
+    }
+
+    fn dense(&self) -> Vec<f64> {
+        let n_labels = self.n_labels();
+        let mut table = Vec::with_capacity(2 * n_labels * n_labels);
+        for (label, pairs) in self.pairs.iter().enumerate() {
+            let [mut of_0, mut of_1] = self.apart(label);
+            for &pair in pairs {
+                let target = pair.target as usize;
+                [of_0[target], of_1[target]] = self.terms(pair);
+            }
+            table.extend(of_0);
+            table.extend(of_1);
+        }
+        table
+    }
+
+    fn sparse(&self) -> SparseTerms {
+        let classes = self.classes();
+        let n_pairs = self.n_pairs();
+        let mut table = SparseTerms {
+            apart: Vec::with_capacity(2 * classes.len() * self.n_labels()),
+            class_of: Vec::with_capacity(self.n_labels()),
+            starts: vec![0],
+            together: Vec::with_capacity(n_pairs),
+            terms: Vec::with_capacity(n_pairs),
+        };
+        for &label in classes.values() {
+            self.apart(label).into_iter().for_each(|terms| table.apart.extend(terms));
+        }
+        let at: BTreeMap<u32, u32> = classes.keys().copied().zip(0..).collect();
+        table.class_of.extend(self.in_whole.iter().map(|count| at[count]));
+        for pairs in &self.pairs {
+            for &pair in pairs {
+                table.together.push(pair.target);
+                table.terms.push(self.terms(pair));
+            }
+            table.starts.push(table.together.len());
+        }
+        table
+    }
+}
+
+impl CoOccurrence {
+    /// Adds the terms of a decision to the log-odds of every label.
+    pub(super) fn observe(&self, label: LabelId, relevant: bool, log_odds: &mut [f64]) {
+        let (n, value) = (log_odds.len(), usize::from(relevant));
+        match self {
+            CoOccurrence::Independent => {}
+            CoOccurrence::Dense(table) => {
+                let start = (2 * label.0 + value) * n;
+                add(log_odds, &table[start..start + n]);
+            }
+            CoOccurrence::Sparse(table) => {
+                let start = (2 * table.class_of[label.0] as usize + value) * n;
+                let apart = &table.apart[start..start + n];
+                let owned = table.starts[label.0]..table.starts[label.0 + 1];
+                let mut from = 0;
+                for (&target, terms) in
+                    table.together[owned.clone()].iter().zip(&table.terms[owned])
+                {
+                    let target = target as usize;
+                    add(&mut log_odds[from..target], &apart[from..target]);
+                    log_odds[target] += terms[value];
+                    from = target + 1;
+                }
+                add(&mut log_odds[from..], &apart[from..]);
+            }
+        }
+    }
+
+    /// Whether it fits so many labels, as it does unless it was decoded.
+    pub(super) fn fits(&self, n_labels: usize) -> bool {
+        match self {
+            CoOccurrence::Independent => true,
+            CoOccurrence::Dense(table) => n_labels.checked_mul(2 * n_labels) == Some(table.len()),
+            CoOccurrence::Sparse(SparseTerms { apart, class_of, starts, together, terms }) => {
+                let n_classes = apart.len().checked_div(2 * n_labels).unwrap_or(0);
+                let ends = (starts.first(), starts.last());
+                let ascends = |of: &[usize]| together[of[0]..of[1]].is_sorted_by(|a, b| a < b);
+                apart.len() == n_classes * 2 * n_labels
+                    && class_of.len() == n_labels
+                    && class_of.iter().all(|&class| (class as usize) < n_classes)
+                    && starts.len() == n_labels + 1
+                    && ends == (Some(&0), Some(&together.len()))
+                    && starts.is_sorted()
+                    && together.len() == terms.len()
+                    && together.iter().all(|&target| (target as usize) < n_labels)
+                    && starts.windows(2).all(ascends)
+            }
+        }
+    }
+}
+
+fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    /// Fifty rows of 30 labels, of which most are rare; every third label learns from 12 rows only.
+    #[test]
+    fn both_tables_add_the_terms_of_the_formula() {
+        let n_labels = 30;
+        let mut labels = LabelMatrix::new(n_labels);
+        let mut rng = Seed::new(3).child("labels", 0).rng();
+        for row in 0..50 {
+            labels.push_row();
+            for _ in 0..3 {
+                let label = rng.below(n_labels) * rng.below(n_labels) / n_labels;
+                labels.set(row, LabelId(label), true);
+            }
+        }
+        let (all, few): (Vec<usize>, Vec<usize>) = ((0..50).collect(), (5..17).collect());
+        let is_thinned = |label: &usize| label.is_multiple_of(3);
+        let whole = (0..n_labels).filter(|label| !is_thinned(label)).map(LabelId).collect();
+        let mut groups = vec![Group { rows: &all, labels: whole }];
+        for label in (0..n_labels).filter(is_thinned) {
+            groups.push(Group { rows: &few, labels: vec![LabelId(label)] });
+        }
+        let rows_of = |label: usize| if is_thinned(&label) { &few } else { &all };
+        let count = |rows: &[usize], what: &dyn Fn(usize) -> bool| {
+            rows.iter().filter(|&&row| what(row)).count() as f64
+        };
+        let has = |row: usize, label: usize| labels.get(row, LabelId(label));
+        let classes: Vec<[f64; 2]> = (0..n_labels)
+            .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
+            .collect();
+        let counts = Counts::of(&labels, &groups, &classes);
+        let tables = [CoOccurrence::Dense(counts.dense()), CoOccurrence::Sparse(counts.sparse())];
+        assert!(counts.n_pairs() < n_labels * n_labels / 2, "{}", counts.n_pairs());
+        for (a, relevant) in (0..n_labels).flat_map(|a| [(a, false), (a, true)]) {
+            let term = |j: usize| {
+                let share = |y: usize| {
+                    let is_met = |row| has(row, a) == relevant && has(row, j) == (y == 1);
+                    (count(rows_of(j), &is_met) + 1.0) / (classes[j][y] + 2.0)
+                };
+                0.5 + (share(1).ln() - share(0).ln())
+            };
+            let expected: Vec<f64> = (0..n_labels).map(term).collect();
+            for table in &tables {
+                assert!(table.fits(n_labels) && !table.fits(n_labels + 1));
+                let mut log_odds = vec![0.5; n_labels];
+                table.observe(LabelId(a), relevant, &mut log_odds);
+                assert_eq!(log_odds, expected, "{a} {relevant}");
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Decoding bytes of unknown origin, charged to an account.
+//!
+//! A byte of a model file can stand for much more in memory: an empty name is one byte there and a
+//! `String` of 24 here. So every element of a sequence is charged with the size of its type before it
+//! is decoded, and decoding ends when the account is empty. Which types there are does not matter:
+//! the charge is made between postcard and whatever serde decodes.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess,
+    Visitor,
+};
+
+/// Bytes that decoding may still take.
+#[derive(Debug)]
+pub struct DecodeBudget(Cell<u64>);
+
+impl DecodeBudget {
+    /// So many bytes.
+    pub fn new(bytes: u64) -> DecodeBudget {
+        DecodeBudget(Cell::new(bytes))
+    }
+
+    /// Whether decoding ended because there were not enough.
+    pub fn is_exhausted(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn charge<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        let left = self.0.get().saturating_sub(bytes as u64);
+        self.0.set(left);
+        if left > 0 { Ok(()) } else { Err(E::custom("more memory than allowed")) }
+    }
+}
+
+/// Decodes what postcard wrote; none if it is damaged, too large for the budget, or if bytes are left.
+pub fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8], budget: &DecodeBudget) -> Option<T> {
+    let mut from = postcard::Deserializer::from_bytes(bytes);
+    let decoded = T::deserialize(Charged { inner: &mut from, budget }).ok()?;
+    from.finalize().ok()?.is_empty().then_some(decoded)
+}
+
+/// A part of serde's machinery, with the account that it is charged to.
+#[derive(Clone, Copy)]
+struct Charged<'a, T> {
+    inner: T,
+    budget: &'a DecodeBudget,
+}
+
+/// Forwards the methods of a deserializer, with a visitor that goes on charging.
+macro_rules! forward {
+    ($($method:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $method<V: Visitor<'d>>(self $(, $argument: $type)*, visitor: V) -> Result<V::Value, D::Error> {
+            let visitor = Charged { inner: visitor, budget: self.budget };
+            self.inner.$method($($argument,)* visitor)
+        })*
+    };
+}
+
+impl<'d, D: Deserializer<'d>> Deserializer<'d> for Charged<'_, D> {
+    type Error = D::Error;
+
+    forward! {
+        deserialize_any(); deserialize_bool(); deserialize_i8(); deserialize_i16();
+        deserialize_i32(); deserialize_i64(); deserialize_i128(); deserialize_u8();
+        deserialize_u16(); deserialize_u32(); deserialize_u64(); deserialize_u128();
+        deserialize_f32(); deserialize_f64(); deserialize_char(); deserialize_str();
+        deserialize_string(); deserialize_bytes(); deserialize_byte_buf(); deserialize_option();
+        deserialize_unit(); deserialize_seq(); deserialize_map(); deserialize_identifier();
+        deserialize_ignored_any();
+        deserialize_unit_struct(name: &'static str);
+        deserialize_newtype_struct(name: &'static str);
+        deserialize_tuple(length: usize);
+        deserialize_tuple_struct(name: &'static str, length: usize);
+        deserialize_struct(name: &'static str, fields: &'static [&'static str]);
+        deserialize_enum(name: &'static str, variants: &'static [&'static str]);
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+/// Forwards a value that takes no memory of its own.
+macro_rules! visit {
+    ($($method:ident($type:ty);)*) => {
+        $(fn $method<E: serde::de::Error>(self, value: $type) -> Result<V::Value, E> {
+            self.inner.$method(value)
+        })*
+    };
+}
+
+impl<'d, V: Visitor<'d>> Visitor<'d> for Charged<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.inner.expecting(formatter)
+    }
+
+    visit! {
+        visit_bool(bool); visit_i8(i8); visit_i16(i16); visit_i32(i32); visit_i64(i64);
+        visit_i128(i128); visit_u8(u8); visit_u16(u16); visit_u32(u32); visit_u64(u64);
+        visit_u128(u128); visit_f32(f32); visit_f64(f64); visit_char(char);
+        visit_borrowed_bytes(&'d [u8]);
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<V::Value, E> {
+        self.budget.charge(text.len())?;
+        self.inner.visit_str(text)
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'d str) -> Result<V::Value, E> {
+        self.budget.charge(text.len())?;
+        self.inner.visit_borrowed_str(text)
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<V::Value, E> {
+        self.budget.charge(bytes.len())?;
+        self.inner.visit_bytes(bytes)
+    }
+
+    fn visit_none<E: serde::de::Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'d>>(self, from: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_some(Charged { inner: from, budget: self.budget })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'d>>(self, from: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_newtype_struct(Charged { inner: from, budget: self.budget })
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, from: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_seq(Charged { inner: from, budget: self.budget })
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, from: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Charged { inner: from, budget: self.budget })
+    }
+
+    fn visit_enum<A: EnumAccess<'d>>(self, from: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_enum(Charged { inner: from, budget: self.budget })
+    }
+}
+
+impl<'d, S: DeserializeSeed<'d>> DeserializeSeed<'d> for Charged<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'d>>(self, from: D) -> Result<S::Value, D::Error> {
+        self.inner.deserialize(Charged { inner: from, budget: self.budget })
+    }
+}
+
+impl<'d, A: SeqAccess<'d>> SeqAccess<'d> for Charged<'_, A> {
+    type Error = A::Error;
+
+    /// An element that takes no bytes in the file still takes a step, so it is charged with one.
+    fn next_element_seed<S: DeserializeSeed<'d>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.budget.charge(size_of::<S::Value>().max(1))?;
+        self.inner.next_element_seed(Charged { inner: seed, budget: self.budget })
+    }
+
+    /// Vectors take room for so many at once, so it must be affordable.
+    fn size_hint(&self) -> Option<usize> {
+        let affordable = usize::try_from(self.budget.0.get() / 64).unwrap_or(usize::MAX);
+        self.inner.size_hint().map(|hint| hint.min(affordable))
+    }
+}
+
+impl<'d, A: MapAccess<'d>> MapAccess<'d> for Charged<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'d>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.budget.charge(size_of::<S::Value>().max(1))?;
+        self.inner.next_key_seed(Charged { inner: seed, budget: self.budget })
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'d>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.budget.charge(size_of::<S::Value>())?;
+        self.inner.next_value_seed(Charged { inner: seed, budget: self.budget })
+    }
+}
+
+impl<'a, 'd, A: EnumAccess<'d>> EnumAccess<'d> for Charged<'a, A> {
+    type Error = A::Error;
+    type Variant = Charged<'a, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'d>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
+        let budget = self.budget;
+        let (value, variant) = self.inner.variant_seed(Charged { inner: seed, budget })?;
+        Ok((value, Charged { inner: variant, budget }))
+    }
+}
+
+impl<'d, A: VariantAccess<'d>> VariantAccess<'d> for Charged<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'d>>(self, seed: S) -> Result<S::Value, A::Error> {
+        self.inner.newtype_variant_seed(Charged { inner: seed, budget: self.budget })
+    }
+
+    fn tuple_variant<V: Visitor<'d>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.inner.tuple_variant(length, Charged { inner: visitor, budget: self.budget })
+    }
+
+    fn struct_variant<V: Visitor<'d>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.inner.struct_variant(fields, Charged { inner: visitor, budget: self.budget })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_decoded_and_what_does_not_is_refused() {
+        type Content = (Vec<String>, Option<(u32, Vec<f64>)>, Vec<Vec<u8>>, char);
+        let content: Content =
+            (vec!["ab".into(); 3], Some((7, vec![0.5; 4])), vec![vec![1, 2], vec![]], 'x');
+        let bytes = postcard::to_stdvec(&content).unwrap();
+        let read = |limit| {
+            let budget = DecodeBudget::new(limit);
+            (decode::<Content>(&bytes, &budget), budget)
+        };
+        assert_eq!(read(1 << 20).0, Some(content));
+        let (refused, budget) = read(200);
+        assert!(refused.is_none() && budget.is_exhausted());
+        let (cut, budget) = {
+            let budget = DecodeBudget::new(1 << 20);
+            (decode::<Content>(&bytes[..bytes.len() - 1], &budget), budget)
+        };
+        assert!(cut.is_none() && !budget.is_exhausted());
+        let more = [&bytes[..], &[0]].concat();
+        assert!(decode::<Content>(&more, &budget).is_none(), "a byte is left");
+    }
+
+    #[test]
+    fn a_million_empty_names_cost_what_they_take() {
+        let names = vec![String::new(); 1_000_000];
+        let bytes = postcard::to_stdvec(&names).unwrap();
+        let n_bytes = 24 * names.len() as u64;
+        let read = |limit| decode::<Vec<String>>(&bytes, &DecodeBudget::new(limit));
+        assert!(read(n_bytes).is_none());
+        assert!(read(n_bytes + 100).is_some());
+    }
+
+    #[test]
+    fn elements_without_bytes_are_charged_too() {
+        let bytes = postcard::to_stdvec(&(1u64 << 60)).unwrap();
+        assert!(decode::<Vec<()>>(&bytes, &DecodeBudget::new(1 << 20)).is_none());
+    }
+}

@@ -1,0 +1,68 @@
+//! An account of the memory that work may take, so that too much is refused before it is taken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result, bytes_in_words};
+
+/// So many bytes, of which some are reserved: clones share one account.
+///
+/// Only what grows with the data is reserved, by an estimate; the program itself and small things
+/// beside it are not.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    limit: u64,
+    reserved: Arc<AtomicU64>,
+}
+
+impl Memory {
+    /// An account of so many bytes.
+    pub fn new(limit: u64) -> Memory {
+        Memory { limit, reserved: Arc::default() }
+    }
+
+    /// How many bytes there are, reserved or not.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Another account of as many bytes, of which as many are reserved: for work whose memory is given
+    /// back when it is done.
+    pub fn fork(&self) -> Memory {
+        let reserved = AtomicU64::new(self.reserved.load(Ordering::Relaxed));
+        Memory { limit: self.limit, reserved: Arc::new(reserved) }
+    }
+
+    /// Reserves bytes for `what`, which is used in data called `name`; an error if there are not so
+    /// many left.
+    pub fn reserve(&self, name: &str, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+        let add = |reserved: u64| Some(reserved.saturating_add(bytes));
+        let before = self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let needed = before.unwrap_or(u64::MAX).saturating_add(bytes);
+        if needed <= self.limit {
+            return Ok(());
+        }
+        let what = format!("{} (about {})", what(), bytes_in_words(needed));
+        Err(Error::TooLarge { path: name.into(), what, limit: self.limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_adds_up_and_too_much_is_refused() {
+        let memory = Memory::new(1000);
+        let fork = || memory.fork().reserve("x", 600, || "it".into());
+        memory.reserve("x", 500, || "it".into()).unwrap();
+        let error = fork().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "x: it (about 1.1 KiB) needs more than the 1000 bytes allowed"
+        );
+        memory.clone().reserve("x", 500, || "it".into()).unwrap();
+        assert!(memory.reserve("x", 1, || "it".into()).is_err());
+        assert!(Memory::new(u64::MAX).reserve("x", u64::MAX, || "it".into()).is_ok());
+    }
+}
