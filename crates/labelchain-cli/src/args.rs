@@ -10,8 +10,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::{
-    Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading, Threshold,
-    read, read_in_blocks,
+    Checksums, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading,
+    Threshold, read, read_in_blocks,
 };
 use labelchain::ensemble::STRATEGIES;
 use labelchain::error::{Error, Result};
@@ -568,6 +568,7 @@ impl ReadingArgs {
             attributes: Arc::default(),
             n_features: self.features,
             max_memory: self.max_memory(),
+            checksums: Checksums::default(),
         }
     }
 

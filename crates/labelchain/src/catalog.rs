@@ -211,8 +211,8 @@ impl PaperSet {
     }
 
     /// The set in the paper's form, from a file in a directory or generated; `None` if it is neither
-    /// in the directory nor generated.
-    pub fn open(&self, directory: &Path, max_memory: u64) -> Result<Option<Dataset>> {
+    /// in the directory nor generated. Whether labels are binarized the set says, not the options.
+    pub fn open(&self, directory: &Path, options: &ReadOptions) -> Result<Option<Dataset>> {
         let Some(path) = self.file(directory) else {
             return match self.source {
                 Source::Made { shapes } => {
@@ -223,7 +223,7 @@ impl PaperSet {
             };
         };
         let binarize = self.binarize.then_some(Threshold::ABOVE_ZERO);
-        let options = ReadOptions { binarize, max_memory, ..ReadOptions::default() };
+        let options = ReadOptions { binarize, ..options.clone() };
         self.recipe.apply(read(&path, &options)?.table)?.into_rows().map(Some)
     }
 }
@@ -289,12 +289,15 @@ mod tests {
     #[test]
     fn synthetic_sets_need_no_file_and_others_do() {
         let nowhere = tempfile::tempdir().unwrap();
-        let hc = PaperSet::find("simplehc").unwrap().open(nowhere.path(), u64::MAX).unwrap();
+        let hc = PaperSet::find("simplehc")
+            .unwrap()
+            .open(nowhere.path(), &ReadOptions::default())
+            .unwrap();
         let printed = Figures::of(hc.unwrap()).printed().map(|(_, text)| text);
         assert_eq!(printed, ["3000", "30", "10", "1.900", "0.190", "1.135"]);
         let yeast = PaperSet::find("yeast").unwrap();
         assert!(!yeast.is_reconstruction());
-        assert!(yeast.open(nowhere.path(), u64::MAX).unwrap().is_none());
+        assert!(yeast.open(nowhere.path(), &ReadOptions::default()).unwrap().is_none());
     }
 
     #[test]
@@ -303,7 +306,7 @@ mod tests {
         let text = "@relation 't: -C -1'\n@attribute c {r,g,b}\n@attribute y numeric\n@data\nr,0\ng,2\nb,0\n";
         std::fs::write(place.path().join("flare2.arff"), text).unwrap();
         let set = PaperSet::find("flare2").unwrap();
-        let data = set.open(place.path(), u64::MAX).unwrap().unwrap();
+        let data = set.open(place.path(), &ReadOptions::default()).unwrap().unwrap();
         assert_eq!((data.n_features(), data.labels().counts()), (3, vec![1]));
     }
 }

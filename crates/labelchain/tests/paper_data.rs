@@ -99,7 +99,7 @@ fn sets_come_in_the_papers_form() {
     let Some(directory) = directory() else { return };
     let mut n_here = 0;
     for set in &PaperSet::ALL {
-        let Some(data) = set.open(&directory, u64::MAX).unwrap() else {
+        let Some(data) = set.open(&directory, &ReadOptions::default()).unwrap() else {
             eprintln!("skipped: no {}", set.name);
             continue;
         };

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use labelchain::catalog::{Figures, PaperSet, Source};
+use labelchain::data::ReadOptions;
 use labelchain::error::{Error, Result};
 use serde_json::{Value, json};
 
@@ -188,7 +189,8 @@ struct Found {
 }
 
 fn found_in(set: &'static PaperSet, directory: &Path) -> Found {
-    let data = set.open(directory, memory::three_quarters());
+    let options = ReadOptions { max_memory: memory::three_quarters(), ..ReadOptions::default() };
+    let data = set.open(directory, &options);
     Found { set, result: data.map(|data| data.map(Figures::of)) }
 }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use super::Checksums;
 use crate::error::{Error, Result};
 
 /// The formats of data files; the file's name says which one it has.
@@ -91,7 +92,13 @@ pub(crate) fn open_stored(path: &Path) -> Result<File> {
 
 /// Opens a file for reading, decompressed as its name says.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
-    let buffered = BufReader::with_capacity(128 << 10, open_stored(path)?);
+    open_hashed(path, &Checksums::default())
+}
+
+/// The same, with a checksum of the file as it is stored.
+pub(crate) fn open_hashed(path: &Path, checksums: &Checksums) -> Result<Box<dyn Read>> {
+    let file = checksums.hashed(path, open_stored(path)?);
+    let buffered = BufReader::with_capacity(128 << 10, file);
     Ok(match compression(path) {
         Compression::None => Box::new(buffered),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
@@ -99,16 +106,18 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
     })
 }
 
-/// Opens a file that is read from its end, decompressing it first into a file without a name.
+/// Opens a file that is read from its end. What is compressed or hashed is read from its start, and
+/// so is first copied into a file without a name.
 #[cfg(feature = "parquet")]
-pub(crate) fn open_to_seek(path: &Path, max_bytes: u64) -> Result<File> {
+pub(crate) fn open_to_seek(path: &Path, max_bytes: u64, checksums: &Checksums) -> Result<File> {
     use std::io::Seek as _;
     let refused = |error| Error::io(path, error);
-    if compression(path) == Compression::None {
+    if compression(path) == Compression::None && !checksums.are_noted() {
         return open_stored(path);
     }
     let mut plain = tempfile::tempfile().map_err(refused)?;
-    let n = io::copy(&mut open(path)?.take(max_bytes.saturating_add(1)), &mut plain);
+    let n =
+        io::copy(&mut open_hashed(path, checksums)?.take(max_bytes.saturating_add(1)), &mut plain);
     if n.map_err(refused)? > max_bytes {
         let what = "the decompressed file".into();
         return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quick_xml::events::{BytesStart, Event};
 
-use super::Note;
-use super::file;
+use super::{Checksums, Note, file};
 use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
 /// How the user says which columns are labels.
@@ -54,7 +53,11 @@ pub(crate) struct LabelColumns {
 
 impl Columns<'_> {
     /// Finds the label columns. [`LabelChoice::Tags`] names none: its labels are inside one cell.
-    pub(crate) fn labels(&self, choice: &LabelChoice) -> Result<LabelColumns> {
+    pub(crate) fn labels(
+        &self,
+        choice: &LabelChoice,
+        checksums: &Checksums,
+    ) -> Result<LabelColumns> {
         let found = |positions| LabelColumns { positions, notes: vec![], suspicion: None };
         let chosen = |positions: Vec<usize>| {
             let notes = self.left_out(&positions).into_iter().collect();
@@ -81,12 +84,12 @@ impl Columns<'_> {
             LabelChoice::Last(count) => {
                 counted(*count, "labels-last", |count, n| (n - count..n).collect()).map(chosen)
             }
-            LabelChoice::Xml(xml) => self.listed(&LabelList::read(xml)?, xml),
+            LabelChoice::Xml(xml) => self.listed(&LabelList::read_hashed(xml, checksums)?, xml),
             LabelChoice::Tags { .. } => Ok(found(vec![])),
             LabelChoice::Detect => {
                 let xml = xml_beside(self.path);
                 if xml.is_file() {
-                    return self.listed(&LabelList::read(&xml)?, &xml);
+                    return self.listed(&LabelList::read_hashed(&xml, checksums)?, &xml);
                 }
                 let Some(count) = self.relation.and_then(meka_count) else {
                     let no_option = match self.relation {
@@ -119,7 +122,7 @@ impl Columns<'_> {
     /// A note on columns that the file declares as labels and the user did not choose: they become
     /// inputs, which may reveal the labels that were chosen.
     fn left_out(&self, chosen: &[usize]) -> Option<Note> {
-        let usual = self.labels(&LabelChoice::Detect).ok()?.positions;
+        let usual = self.labels(&LabelChoice::Detect, &Checksums::default()).ok()?.positions;
         let chosen: HashSet<&usize> = chosen.iter().collect();
         let left: Vec<&usize> = usual.iter().filter(|at| !chosen.contains(at)).collect();
         let first = &self.names[**left.first()?];
@@ -285,10 +288,15 @@ struct ListedLabel {
 impl LabelList {
     /// Reads a Mulan label file.
     pub fn read(path: &Path) -> Result<LabelList> {
+        LabelList::read_hashed(path, &Checksums::default())
+    }
+
+    /// The same, with a checksum of the file as it is stored.
+    pub(crate) fn read_hashed(path: &Path, checksums: &Checksums) -> Result<LabelList> {
         // A million labels of 60 bytes: beyond this it is no label list.
         const MAX_BYTES: u64 = 64 << 20;
         let mut text = Vec::new();
-        file::open(path)?
+        file::open_hashed(path, checksums)?
             .take(MAX_BYTES + 1)
             .read_to_end(&mut text)
             .map_err(|error| Error::io(path, error))?;

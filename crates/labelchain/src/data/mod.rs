@@ -21,6 +21,7 @@ pub mod label_list;
 
 mod arff;
 mod bags;
+mod checksums;
 mod csv;
 mod describe;
 mod generate;
@@ -32,6 +33,7 @@ mod write;
 
 pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
+pub use checksums::Checksums;
 pub use describe::Description;
 pub use file::{Format, stem};
 pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes};

@@ -12,7 +12,7 @@ use super::lines::Encoding;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::relevance::Threshold;
-use super::{Attribute, Dataset, Format, Note, arff, csv, file, svmlight};
+use super::{Attribute, Checksums, Dataset, Format, Note, arff, csv, file, svmlight};
 use crate::error::{Error, Remedy, Result};
 
 /// How a file is to be read.
@@ -27,6 +27,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from their cells |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
+/// | `checksums` | not noted | of all files that are opened: the data file and its label list |
 ///
 /// ```
 /// use labelchain::data::{LabelChoice, ReadOptions, parse};
@@ -56,6 +57,8 @@ pub struct ReadOptions {
     pub n_features: Option<usize>,
     /// Bytes after which reading is refused.
     pub max_memory: u64,
+    /// Of all files that are opened: the data file and its label list.
+    pub checksums: Checksums,
 }
 
 impl Default for ReadOptions {
@@ -69,6 +72,7 @@ impl Default for ReadOptions {
             attributes: Arc::default(),
             n_features: None,
             max_memory: u64::MAX,
+            checksums: Checksums::default(),
         }
     }
 }
@@ -152,10 +156,13 @@ pub fn read_in_blocks<'p>(
     match Format::of(path)? {
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let file = file::open_to_seek(path, options.max_memory)?;
+            let file = file::open_to_seek(path, options.max_memory, &options.checksums)?;
             Ok(Box::new(iter::once(parquet::read(path, file, options))))
         }
-        _ => read_text(path, move || file::open(path), options, n_rows),
+        _ => {
+            let checksums = options.checksums.clone();
+            read_text(path, move || file::open_hashed(path, &checksums), options, n_rows)
+        }
     }
 }
 

@@ -106,7 +106,7 @@ pub fn run(
         },
         ledger,
     };
-    let work = Arc::new(Work::new(protocol, options.max_memory, units));
+    let work = Arc::new(Work::new(protocol, options.max_memory, checksums, units));
     let (sender, receiver) = mpsc::channel();
     for _ in 0..n_jobs {
         let (work, sender) = (Arc::clone(&work), sender.clone());
@@ -213,4 +213,68 @@ fn plan(
         }
     }
     (units, summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::results;
+    use super::*;
+    use crate::data::{LabelNetwork, Table, write};
+    use crate::seed::Seed;
+
+    /// Writes a data set of dependent labels with its label list; another seed is other data.
+    fn write_set(path: &Path, n_rows: usize, seed: u64) {
+        let network = LabelNetwork { n_rows, ..LabelNetwork::default() };
+        let data = network.generate("network", Seed::new(seed)).unwrap();
+        write(&Table::Rows(data), path).unwrap();
+    }
+
+    fn options() -> StudyOptions {
+        StudyOptions {
+            jobs: NonZero::new(1),
+            shard: Shard::WHOLE,
+            only: Only::default(),
+            max_memory: u64::MAX,
+        }
+    }
+
+    #[test]
+    fn data_that_are_replaced_while_a_study_runs_fail_and_are_computed_when_they_are_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let (first, second, kept) = (path("a.arff"), path("b.arff"), path("kept.arff"));
+        write_set(&first, 600, 1);
+        write_set(&second, 60, 2);
+        fs::copy(&second, &kept).unwrap();
+        let text = "folds = 3\nsets = [\"a.arff\", \"b.arff\"]\nmethods = [\"ecc-nb\"]\n";
+        let protocol = Protocol::parse(&path("p.toml"), text, None).unwrap();
+        let go_on = AtomicBool::new(false);
+
+        // While the only worker is at the first set, the second one is replaced.
+        let mut replace = |_: &RunProgress| write_set(&second, 60, 3);
+        let run_to = |name: &str, progress: &mut dyn FnMut(&RunProgress)| {
+            run(&protocol, &path(name), &options(), progress, &go_on)
+        };
+        let summary = run_to("p.db", &mut replace).unwrap();
+        assert_eq!((summary.n_done, summary.n_failed), (3, 3));
+        let status = super::super::status(&protocol, &path("p.db")).unwrap();
+        let (key, error) = &status.failed[0];
+        assert_eq!(key.0, "b");
+        assert_eq!(*error, format!("{}: changed while the study ran", second.display()));
+
+        // Other data than those of the study are refused; those that are back are computed.
+        assert!(run_to("p.db", &mut |_| ()).unwrap_err().to_string().contains("changed"));
+        fs::copy(&kept, &second).unwrap();
+        assert_eq!(run_to("p.db", &mut |_| ()).unwrap().n_done, 3);
+        run_to("undisturbed.db", &mut |_| ()).unwrap();
+        let losses = |name: &str| {
+            let mut table = Vec::new();
+            results(&protocol, &path(name)).unwrap().write(&mut table).unwrap();
+            let without_seconds = |line: &str| line.rsplit_once(',').unwrap().0.to_string();
+            String::from_utf8(table).unwrap().lines().map(without_seconds).collect::<Vec<_>>()
+        };
+        assert_eq!(losses("p.db"), losses("undisturbed.db"));
+    }
 }

@@ -1,9 +1,8 @@
 //! Workers: fold after fold, each in threads of its own.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -16,7 +15,7 @@ use crate::data::split::Folds;
 use crate::error::Result;
 use crate::experiment::Fold;
 use crate::method::Method;
-use crate::progress::RunOptions;
+use crate::progress::{Cancel, RunOptions};
 use crate::seed::Seed;
 use crate::settings::Settings;
 
@@ -41,11 +40,10 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn fold(&self, at: usize, seed: Seed, max_memory: u64) -> Result<Fold> {
+    fn fold(&self, at: usize, seed: Seed, options: &RunOptions) -> Result<Fold> {
         let train = self.data.select(&self.folds.train_rows(at));
         let test = self.data.select(&self.folds.test_rows(at));
-        let options = RunOptions { max_memory, ..RunOptions::default() };
-        Fold::new(train, test, seed.child("fold", at), &options)
+        Fold::new(train, test, seed.child("fold", at), options)
     }
 }
 
@@ -53,41 +51,46 @@ impl Loaded {
 pub(super) struct Work {
     protocol: Protocol,
     max_memory: u64,
+    /// The recorded checksums of the sets, by their place in the protocol.
+    checksums: HashMap<usize, String>,
     units: Mutex<VecDeque<Unit>>,
     /// The set that most of them are at.
     loaded: Mutex<Option<(usize, Loading)>>,
     watch: Watch,
-    is_over: AtomicBool,
+    /// Set when the run is over: it ends the folds that are being computed.
+    cancel: Cancel,
 }
 
 /// A data set, or why it cannot be read.
 type Loading = Result<Arc<Loaded>, String>;
 
 impl Work {
-    pub(super) fn new(protocol: &Protocol, max_memory: u64, units: VecDeque<Unit>) -> Work {
+    pub(super) fn new(
+        protocol: &Protocol,
+        max_memory: u64,
+        checksums: HashMap<usize, String>,
+        units: VecDeque<Unit>,
+    ) -> Work {
         Work {
             protocol: protocol.clone(),
             max_memory,
+            checksums,
             units: Mutex::new(units),
             loaded: Mutex::new(None),
             watch: Watch::default(),
-            is_over: AtomicBool::new(false),
+            cancel: Cancel::default(),
         }
     }
 
-    /// Tells the workers to stop at their next pause.
+    /// Tells the workers to stop, also within a fold.
     pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+        self.cancel.cancel();
     }
 
     /// One worker: fold after fold, in threads of its own.
     pub(super) fn until_over(&self, n_threads: usize, sender: &Sender<Message>) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
-        while !self.is_over() {
+        while !self.cancel.is_cancelled() {
             let Some(unit) = unpoisoned(&self.units).pop_front() else { return };
             // Nobody listens any more: the run is over.
             let send = |message| drop(sender.send(message));
@@ -110,8 +113,9 @@ impl Work {
     fn compute(&self, unit: &Unit, send: &dyn Fn(Message)) {
         let watching = self.watch.start();
         let ready = self.load(unit.set).and_then(|loaded| {
-            let seed = self.protocol.seed();
-            caught(|| loaded.fold(unit.fold, seed, self.max_memory))
+            let (max_memory, cancel) = (self.max_memory, self.cancel.clone());
+            let options = RunOptions { max_memory, cancel, ..RunOptions::default() };
+            caught(|| loaded.fold(unit.fold, self.protocol.seed(), &options))
         });
         match ready {
             Ok(fold) => {
@@ -120,7 +124,7 @@ impl Work {
                     let methods: Vec<Method> = places.iter().map(of).collect();
                     let mut tests = fold.test(&methods, settings, &|_| ());
                     for at in places {
-                        if self.is_over() {
+                        if self.cancel.is_cancelled() {
                             return;
                         }
                         let tested = caught(|| tests.next().transpose());
@@ -175,7 +179,8 @@ impl Work {
         *loaded = None;
         let read = caught(|| {
             let set = &self.protocol.sets[at];
-            let data = set.source.open(self.max_memory)?;
+            let recorded = self.checksums.get(&at).map_or("", String::as_str);
+            let data = set.source.open(self.max_memory, recorded)?;
             let folds = self.protocol.folds(&data)?;
             Ok(Arc::new(Loaded { data, folds }))
         });

@@ -49,7 +49,7 @@ pub(crate) fn read<'p, R: Read + 'p>(
         });
     }
     let columns = Columns { path, names: &names, relation: Some(&header.relation) };
-    let labels = columns.labels(&options.labels)?;
+    let labels = columns.labels(&options.labels, &options.checksums)?;
     let mut notes = header.notes;
     notes.extend(labels.notes);
 

@@ -65,7 +65,7 @@ pub(crate) fn read<'p, O: Fn() -> Result<Box<dyn Read + 'p>>>(
     let mut first_pass = records()?;
     let names = header(path, &mut first_pass, options, &mut budget)?;
     let columns = Columns { path, names: &names, relation: None };
-    let mut labels = columns.labels(&options.labels)?;
+    let mut labels = columns.labels(&options.labels, &options.checksums)?;
     if names.iter().all(|name| number::parse(name.as_bytes()).is_some()) {
         labels.notes.push(Note {
             code: "numeric-header",

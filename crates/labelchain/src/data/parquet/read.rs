@@ -55,7 +55,7 @@ fn label_columns(
     options: &ReadOptions,
 ) -> Result<LabelColumns> {
     let columns = Columns { path, names, relation: None };
-    let chosen = columns.labels(&options.labels);
+    let chosen = columns.labels(&options.labels, &options.checksums);
     let (Err(Error::NoLabels { .. }), Some(about)) = (&chosen, about) else { return chosen };
     let by_name: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();

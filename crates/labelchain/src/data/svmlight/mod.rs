@@ -39,7 +39,7 @@ const MAX_FEATURES: usize = 1 << 31;
 
 /// Reads multi-label SVMLight text.
 pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Result<Reading> {
-    let (names, mut notes) = names(path, &options.labels)?;
+    let (names, mut notes) = names(path, options)?;
     if let Some(n) = options.n_features.filter(|&n| n > MAX_FEATURES) {
         let accepted = "at most 2147483648";
         return Err(Error::Setting { name: "features", value: n.to_string(), accepted });
@@ -61,9 +61,9 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
 }
 
 /// The label names, where there are any.
-fn names(path: &Path, choice: &LabelChoice) -> Result<(Option<Vec<String>>, Vec<Note>)> {
+fn names(path: &Path, options: &ReadOptions) -> Result<(Option<Vec<String>>, Vec<Note>)> {
     let listed = |xml: &Path| {
-        let list = LabelList::read(xml)?;
+        let list = LabelList::read_hashed(xml, &options.checksums)?;
         let names = list.names().map(String::from).collect();
         Ok((Some(names), list.flattened(xml).into_iter().collect()))
     };
@@ -74,7 +74,7 @@ fn names(path: &Path, choice: &LabelChoice) -> Result<(Option<Vec<String>>, Vec<
             accepted: "used with tables; here the labels stand in front of each row, as ids",
         })
     };
-    match choice {
+    match &options.labels {
         LabelChoice::First(_) => columns("labels-first"),
         LabelChoice::Last(_) => columns("labels-last"),
         LabelChoice::Tags { .. } => columns("tags"),
