@@ -8,7 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use place::Place;
@@ -100,6 +100,8 @@ enum Answer {
     Status(&'static str),
     /// No answer within the time limit.
     Late,
+    /// A byte every tenth of a second, of a body that has no end.
+    Slow,
 }
 
 /// A server on this machine that gives one scripted answer to each request. It ends after its last
@@ -162,6 +164,10 @@ fn serve(listener: &TcpListener, description: &str, answers: &[Answer], sender: 
                     thread::spawn(move || (thread::sleep(Duration::from_secs(6)), connection));
                     continue;
                 }
+                Some(Answer::Slow) => {
+                    thread::spawn(move || drip(connection));
+                    continue;
+                }
                 Some(&answer) => data(answer, &request),
                 None => return,
             }
@@ -172,6 +178,15 @@ fn serve(listener: &TcpListener, description: &str, answers: &[Answer], sender: 
         };
         // The program may have given up already.
         let _ = connection.write_all(&reply);
+    }
+}
+
+/// Ends after ten seconds, when the test has failed, or when the program gives up.
+fn drip(mut connection: TcpStream) {
+    let mut sent = connection.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+    for _ in 0..100 {
+        sent = sent.and_then(|()| connection.write_all(b"%"));
+        thread::sleep(Duration::from_millis(100));
     }
 }
 
@@ -207,8 +222,8 @@ fn data(answer: Answer, request: &str) -> Vec<u8> {
         Answer::TooShort => whole("200 OK", all, 40),
         Answer::Damaged => whole("200 OK", EMOTIONS.replace('3', "4").as_bytes(), all.len()),
         Answer::Status(status) => whole(status, b"", 0),
-        // Kept waiting elsewhere.
-        Answer::Late => vec![],
+        // Answered elsewhere.
+        Answer::Late | Answer::Slow => vec![],
     }
 }
 
@@ -328,17 +343,17 @@ fn what_stays_wrong_is_refused_and_not_kept() {
     assert_eq!(error, "error: SERVER/data/emotions.arff: the server says 404 Not Found\n");
     // What has arrived of an interrupted download is kept for the next run.
     let (status, error, files, _) = refused(&[Answer::CutOff(30), Answer::Late, Answer::Late]);
-    assert_eq!((status, files), (3, vec!["emotions.arff.part".to_string()]), "{error}");
+    assert_eq!((status, files), (3, vec!["emotions.part.arff".to_string()]), "{error}");
 }
 
 #[test]
 fn a_later_run_takes_up_what_an_earlier_one_left() {
-    let place = Place::new().with("cache/emotions.arff.part", &EMOTIONS[..60]);
+    let place = Place::new().with("cache/emotions.part.arff", &EMOTIONS[..60]);
     let server = Server::new(description(), &[Answer::Well]);
     assert_eq!(fetch(&place, &server, "emotions").0, 0);
     assert_eq!(server.ranges(), ["bytes=60-"]);
     // A partial file with other content is detected by the checksum.
-    let place = Place::new().with("cache/emotions.arff.part", "x".repeat(EMOTIONS.len() + 9));
+    let place = Place::new().with("cache/emotions.part.arff", "x".repeat(EMOTIONS.len() + 9));
     let server = Server::new(description(), &[Answer::Well, Answer::Well]);
     assert_eq!(fetch(&place, &server, "emotions").0, 0);
     assert_eq!(server.ranges().len(), 2);
@@ -370,4 +385,49 @@ fn descriptions_that_make_no_sense_are_refused() {
         status == 3 && error.contains("not found; \"scene\" is also at https://mulan"),
         "{error}"
     );
+}
+
+#[test]
+fn a_server_that_sends_a_byte_now_and_then_is_given_up() {
+    assert_eq!(fetched(&[Answer::Slow, Answer::Whole]).len(), 2);
+    let start = Instant::now();
+    let place = Place::new();
+    let server = Server::new(description(), &[Answer::Slow, Answer::Slow, Answer::Slow]);
+    let (status, _, error) = fetch(&place, &server, "emotions");
+    assert!(status == 3 && error.contains("less than a kilobyte a second arrived"), "{error}");
+    // Three tries of two seconds each; the server would go on for ten.
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    for name in ["emotions.arff", "emotions.xml", "emotions.json", "emotions.part.arff"] {
+        let place = Place::new().with("cache/other.txt", "mine").with("mine.txt", "mine");
+        std::os::unix::fs::symlink(place.path("mine.txt"), place.path("cache").join(name)).unwrap();
+        let server = Server::new(description(), &[Answer::Well]);
+        let (status, _, error) = fetch(&place, &server, "emotions");
+        assert_eq!(status, 2, "{name}: {error}");
+        assert!(error.contains(&format!("cache/{name}: is a symbolic link")), "{error}");
+        assert!(error.contains("help: remove the link"), "{error}");
+        assert_eq!(fs::read_to_string(place.path("mine.txt")).unwrap(), "mine");
+    }
+}
+
+#[test]
+fn a_set_without_its_labels_is_not_kept() {
+    for labels in ["", ",", "calm,happy"] {
+        let place = Place::new();
+        let server = Server::new(description().replace("calm,sad", labels), &[Answer::Well]);
+        let (status, _, error) = fetch(&place, &server, "emotions");
+        assert!(status == 2 && error.contains("label"), "{labels:?}: {error}");
+        assert_eq!(cached(&place), [""; 0], "{labels:?}");
+    }
+    // A set whose label list was lost since is fetched again.
+    let (place, server) = (Place::new(), Server::new(description(), &[Answer::Well, Answer::Well]));
+    assert_eq!(fetch(&place, &server, "emotions").0, 0);
+    fs::remove_file(place.path("cache/emotions.xml")).unwrap();
+    let (status, _, error) = fetch(&place, &server, "emotions");
+    assert_eq!((status, error.as_str()), (0, ""));
+    assert_eq!(cached(&place), ["emotions.arff", "emotions.json", "emotions.xml"]);
 }

@@ -4,7 +4,7 @@
 use std::env;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use labelchain::catalog::{Figures, PaperSet, Source};
@@ -13,7 +13,7 @@ use labelchain::error::{Error, Result};
 use serde_json::{Value, json};
 
 use super::convert_line;
-use crate::fetch::Fetch;
+use crate::fetch::{Fetch, Limits};
 use crate::memory;
 use crate::messages::{Failure, print, remark};
 use crate::progress::Bar;
@@ -60,7 +60,8 @@ struct FetchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
     tries: u32,
 
-    /// Seconds without an answer, or another piece of it, until a try is given up
+    /// Seconds without an answer, or with less than a kilobyte a second of it, until a try is given
+    /// up
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     timeout: f64,
 
@@ -115,6 +116,8 @@ impl FetchArgs {
             tries: self.tries,
             timeout: Duration::from_secs_f64(self.timeout),
             wait: Duration::from_secs_f64(self.wait),
+            // The largest of the paper's sets is far smaller.
+            limits: Limits { bytes: 4 << 30, until: Instant::now() + Duration::from_secs(3600) },
         };
         let progress = Bar::spinner("fetching");
         let fetched = fetch.run(set);
