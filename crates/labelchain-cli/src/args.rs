@@ -181,10 +181,11 @@ impl ModelAndRows {
         model: &'m Model,
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, AlignedRows<'m>)>> + 'm> {
-        let mut noted = HashSet::new();
+        let (mut noted, mut first) = (HashSet::new(), 0);
         Ok(self.blocks(model, n_rows)?.map(move |block| {
             let (found, notes) = block?;
-            let rows = model.align(&found, &self.data.path)?;
+            let rows = self.aligned(model, &found, |row| first + row)?;
+            first += found.n_rows();
             let more = if rows.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
             for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
                 remark(&format!("note: {}{more}", note.text));
@@ -200,9 +201,7 @@ impl ModelAndRows {
             let (found, of_block) = block?;
             notes(&of_block);
             if row - first < found.n_rows() {
-                let only = found.select(&[row - first]);
-                let aligned = model.align(&only, &self.data.path);
-                let aligned = aligned.map_err(|error| in_its_row(error, row))?;
+                let aligned = self.aligned(model, &found.select(&[row - first]), |_| row)?;
                 notes(aligned.notes());
                 return Ok(aligned);
             }
@@ -211,15 +210,16 @@ impl ModelAndRows {
         let purpose = format!("--row {row} (rows count from 0)");
         Err(Error::TooFewRows { needed: row.saturating_add(1), found: first, purpose })
     }
-}
 
-/// Only one row was labelled; the place is that of the file.
-fn in_its_row(error: Error, row: usize) -> Error {
-    match error {
-        Error::Cell { name, column, found, expected, .. } => {
-            Error::Cell { name, row, column, found, expected }
-        }
-        other => other,
+    /// Some rows as the model takes them; `row` gives the place of each in the file.
+    fn aligned<'m>(
+        &self,
+        model: &'m Model,
+        some: &Dataset,
+        row: impl FnOnce(usize) -> usize,
+    ) -> Result<AlignedRows<'m>> {
+        let path = &self.data.path;
+        model.align(some, path).map_err(|error| error.in_whole(path.display().to_string(), row))
     }
 }
 
@@ -459,24 +459,27 @@ pub(crate) fn methods_in_words() -> String {
 /// How many threads.
 #[derive(Args)]
 pub(crate) struct Threads {
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    /// Threads to use, up to 1024 [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 }
 
 impl Threads {
-    pub(crate) fn start(&self) {
-        if let Some(n) = self.threads {
-            // Fails only where threads run already, and then they are as many as asked before.
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
-        }
+    pub(crate) fn start(&self) -> Result<()> {
+        let Some(n) = self.threads else { return Ok(()) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n.into());
+        pool.build_global().map_err(|error| Error::Setting {
+            name: "--threads",
+            value: format!("{n}, and they do not start ({error})"),
+            accepted: "a number of threads that the system can start",
+        })
     }
 }
 
 impl MethodArgs {
     /// Sets the number of threads.
-    pub(crate) fn start_threads(&self) {
-        self.threads.start();
+    pub(crate) fn start_threads(&self) -> Result<()> {
+        self.threads.start()
     }
 
     /// What is set. Refuses to do without what a method needs, and to take what none of them uses.

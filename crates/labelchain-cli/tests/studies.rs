@@ -388,8 +388,7 @@ fn a_protocol_that_is_wrong_is_shown_where() {
         error.lines().collect::<Vec<_>>(),
         [
             "error: p.toml, line 7, column 26: expected a method, found \"br-bn\"",
-            "  7 | methods = [\"dynamic-nb\", \"br-bn\", \
-             { name = \"small\", method = \"ecc-knn\", members = 2 }]",
+            "  7 | methods = [\"dynamic-nb\", \"br-bn\", { name = \"small\", met…",
             "    |                          ^",
             "  help: did you mean \"br-nb\"?",
         ]

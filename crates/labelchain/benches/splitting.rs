@@ -21,7 +21,7 @@ fn main() {
     }
     let time = |balance| {
         let start = cpu_seconds();
-        stratify(&labels, &equal_shares(10), balance, None, Seed::new(1)).unwrap();
+        stratify(&labels, &equal_shares(10).unwrap(), balance, None, Seed::new(1)).unwrap();
         cpu_seconds() - start
     };
     let (first, second) = (time(Balance::Labels), time(Balance::Pairs));

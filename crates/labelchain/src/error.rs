@@ -611,6 +611,20 @@ impl Error {
         }
     }
 
+    /// The same error about rows that were read or selected from more: a cell or bag is named by its
+    /// place in the whole, where somebody can find it.
+    pub fn in_whole(self, whole: impl Into<String>, row: impl FnOnce(usize) -> usize) -> Error {
+        match self {
+            Error::Cell { row: at, column, found, expected, .. } => {
+                Error::Cell { name: whole.into(), row: row(at), column, found, expected }
+            }
+            Error::Bag { bag, problem, remedy, .. } => {
+                Error::Bag { name: whole.into(), bag: row(bag), problem, remedy }
+            }
+            other => other,
+        }
+    }
+
     /// Two things that belong together must have one size.
     pub(crate) fn unless_same(what: &'static str, expected: usize, found: usize) -> Result<()> {
         if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }

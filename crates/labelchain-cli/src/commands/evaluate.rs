@@ -64,6 +64,7 @@ impl Evaluate {
         self.data.reading.keep_every_row()?;
         let settings = self.settings.settings(&self.method)?;
         self.predictions.iter().try_for_each(|path| self.data.not_over(path))?;
+        self.settings.start_threads()?;
         let reading = self.data.read()?;
         notes(&reading.notes);
         let table = reading.table;
@@ -74,10 +75,9 @@ impl Evaluate {
             Stratify::Iterative | Stratify::Pairs => {
                 let balance =
                     if self.stratify == Stratify::Pairs { Balance::Pairs } else { Balance::Labels };
-                stratify(data.labels(), &equal_shares(self.folds), balance, None, seed)?
+                stratify(data.labels(), &equal_shares(self.folds)?, balance, None, seed)?
             }
         };
-        self.settings.start_threads();
         let bar = Bar::new("fold", self.folds);
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
@@ -87,12 +87,13 @@ impl Evaluate {
             ..CrossValidation::new(&self.method, &folds, seed)
         };
         let evaluations = match (&table, self.bags.reduction()) {
-            (Table::Rows(rows), _) => validation.run(rows)?,
-            (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction)?,
-            (Table::Bags(_), None) => {
-                return Err(Error::NotRows { name: data.name().into() }.into());
-            }
+            (Table::Rows(rows), _) => validation.run(rows),
+            (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction),
+            (Table::Bags(_), None) => Err(Error::NotRows { name: data.name().into() }),
         };
+        let in_file =
+            |error: Error| error.in_whole(self.data.path.display().to_string(), |row| row);
+        let evaluations = evaluations.map_err(in_file)?;
         bar.end();
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &folds, &evaluations)?;

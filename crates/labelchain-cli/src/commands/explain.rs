@@ -39,7 +39,7 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        self.threads.start();
+        self.threads.start()?;
         let model = self.files.model()?;
         self.member.map_or(Ok(()), |member| check_member(&model, member))?;
         let path = &self.files.data.path;

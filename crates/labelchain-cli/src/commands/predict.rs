@@ -61,7 +61,7 @@ impl Predict {
             }
         }
         let kind = self.kind()?;
-        self.threads.start();
+        self.threads.start()?;
         let model = self.files.model()?;
         let progress = Bar::spinner("predicting");
         let written = match kind {

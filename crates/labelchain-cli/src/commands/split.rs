@@ -80,7 +80,7 @@ impl Split {
         };
         let labels = data.labels();
         let Some(train) = self.holdout else {
-            let shares = equal_shares(self.folds);
+            let shares = equal_shares(self.folds)?;
             let folds = match (balance, &groups) {
                 (Some(balance), _) => stratify(labels, &shares, balance, groups.as_deref(), seed)?,
                 (None, Some(groups)) => grouped_folds(groups, self.folds, seed)?,

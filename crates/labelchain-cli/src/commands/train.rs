@@ -44,7 +44,7 @@ impl Train {
         self.data.not_over(&self.out)?;
         self.not_over_foreign()?;
         let settings = self.settings.settings(&[self.method])?;
-        self.settings.start_threads();
+        self.settings.start_threads()?;
         let bar = Bar::spinner("training");
         let model = self.model(&settings, &|progress| bar.show(progress));
         bar.end();

@@ -5,6 +5,8 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use super::Checksums;
+#[cfg(feature = "parquet")]
+use super::lines::unreadable;
 use crate::error::{Error, Result};
 
 /// The formats of data files; the file's name says which one it has.
@@ -118,7 +120,7 @@ pub(crate) fn open_to_seek(path: &Path, max_bytes: u64, checksums: &Checksums) -
     let mut plain = tempfile::tempfile().map_err(refused)?;
     let n =
         io::copy(&mut open_hashed(path, checksums)?.take(max_bytes.saturating_add(1)), &mut plain);
-    if n.map_err(refused)? > max_bytes {
+    if n.map_err(|error| unreadable(path, 0, error))? > max_bytes {
         let what = "the decompressed file".into();
         return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quick_xml::events::{BytesStart, Event};
 
+use super::lines::unreadable;
 use super::{Checksums, Note, file};
 use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
@@ -181,7 +182,7 @@ impl Columns<'_> {
             return Err(Error::Content(Box::new(ContentError {
                 path: xml.into(),
                 line: missing.line,
-                column: 0,
+                column: missing.column,
                 found: format!("{:?}{closest}", missing.name),
                 expected: format!("labels that {} has", self.path.display()),
                 help: Some(
@@ -283,6 +284,7 @@ pub struct LabelList {
 struct ListedLabel {
     name: String,
     line: u64,
+    column: u64,
 }
 
 impl LabelList {
@@ -299,7 +301,7 @@ impl LabelList {
         file::open_hashed(path, checksums)?
             .take(MAX_BYTES + 1)
             .read_to_end(&mut text)
-            .map_err(|error| Error::io(path, error))?;
+            .map_err(|error| unreadable(path, 0, error))?;
         if text.len() as u64 > MAX_BYTES {
             return Err(Error::TooLarge {
                 path: path.into(),
@@ -315,19 +317,25 @@ impl LabelList {
         // Hierarchies of real label sets are a few levels deep; a bomb is thousands.
         const MAX_DEPTH: usize = 100;
         let mut reader = quick_xml::Reader::from_reader(text);
-        // Events come in order, so each line end is counted once.
-        let (mut counted, mut lines) = (0, 1);
-        let mut line_at = |at: u64| {
+        // Events come in order, so each line end and each character is counted once.
+        let (mut counted, mut line, mut column) = (0, 1u64, 1u64);
+        let mut place_at = |at: u64| {
             let at = (at as usize).clamp(counted, text.len());
-            lines += memchr::memchr_iter(b'\n', &text[counted..at]).count() as u64;
+            for byte in &text[counted..at] {
+                match byte {
+                    b'\n' => (line, column) = (line + 1, 1),
+                    // The first byte of a character; the others begin with the bits 10.
+                    byte => column += u64::from(byte & 0b1100_0000 != 0b1000_0000),
+                }
+            }
             counted = at;
-            lines
+            (line, column)
         };
-        let fault = |line: u64, expected: &str, found: String| {
+        let fault = |(line, column): (u64, u64), expected: &str, found: String| {
             Error::Content(Box::new(ContentError {
                 path: path.into(),
                 line,
-                column: 0,
+                column,
                 found,
                 expected: expected.into(),
                 help: Some(
@@ -342,12 +350,12 @@ impl LabelList {
         let (mut depth, mut open_labels) = (0usize, Vec::new());
         let mut rooted = false;
         loop {
-            let line = line_at(reader.buffer_position());
+            let place = place_at(reader.buffer_position());
             let event = match reader.read_event() {
                 Ok(event) => event,
                 Err(error) => {
-                    let line = line_at(reader.error_position());
-                    return Err(fault(line, "well-formed XML", error.to_string()));
+                    let place = place_at(reader.error_position());
+                    return Err(fault(place, "well-formed XML", error.to_string()));
                 }
             };
             let (element, is_empty) = match event {
@@ -359,7 +367,7 @@ impl LabelList {
                     continue;
                 }
                 Event::Eof if depth > 0 => {
-                    return Err(fault(line, "closing tags", "the end of the file".into()));
+                    return Err(fault(place, "closing tags", "the end of the file".into()));
                 }
                 Event::Eof => break,
                 _ => continue,
@@ -369,31 +377,32 @@ impl LabelList {
             if depth == 0 {
                 if local.as_ref() != "labels" || rooted {
                     let found = format!("<{}>", local.as_ref());
-                    return Err(fault(line, "one <labels> element", found));
+                    return Err(fault(place, "one <labels> element", found));
                 }
                 rooted = true;
             }
             if is_label {
                 let name = label_name(&element)
-                    .map_err(|found| fault(line, "a <label> with a name", found))?;
-                if let Some(first) = seen.insert(name.clone(), line) {
+                    .map_err(|found| fault(place, "a <label> with a name", found))?;
+                if let Some(first) = seen.insert(name.clone(), place.0) {
                     let found = format!("{name:?} again (first on line {first})");
-                    return Err(fault(line, "each label once", found));
+                    return Err(fault(place, "each label once", found));
                 }
                 list.nested |= open_labels.contains(&true);
-                list.labels.push(ListedLabel { name, line });
+                let (line, column) = place;
+                list.labels.push(ListedLabel { name, line, column });
             }
             if !is_empty {
                 depth += 1;
                 open_labels.push(is_label);
                 if depth > MAX_DEPTH {
                     let found = "deeper nesting".to_string();
-                    return Err(fault(line, "at most 100 levels of labels", found));
+                    return Err(fault(place, "at most 100 levels of labels", found));
                 }
             }
         }
         if list.labels.is_empty() {
-            return Err(fault(1, "at least one <label>", "none".into()));
+            return Err(fault((1, 1), "at least one <label>", "none".into()));
         }
         Ok(list)
     }
@@ -476,16 +485,34 @@ mod tests {
     }
 
     #[test]
-    fn broken_lists_are_refused_with_their_line() {
+    fn broken_lists_are_refused_with_their_line_and_column() {
         assert_eq!(
-            refusal("<labels>\n<label name='a'/>\n<label name='a'/></labels>"),
-            "x.xml, line 3: expected each label once, found \"a\" again (first on line 2)"
+            refusal("<labels>\n<label name='a'/>\n é<label name='a'/></labels>"),
+            "x.xml, line 3, column 3: expected each label once, found \"a\" again (first on line 2)"
         );
-        assert!(refusal("<labels><label/></labels>").contains("expected a <label> with a name"));
-        assert!(refusal("<html></html>").contains("expected one <labels> element, found <html>"));
-        assert!(refusal("<labels>").contains("expected"));
-        assert!(refusal("").contains("at least one <label>"));
-        assert!(refusal(&"<labels>".repeat(1_000)).contains("at most 100 levels"));
+        for (text, message) in [
+            ("<labels><label/></labels>", "line 1, column 9: expected a <label> with a name"),
+            ("\n <html></html>", "line 2, column 2: expected one <labels> element, found <html>"),
+            ("<labels>\n", "line 2, column 1: expected closing tags, found the end of the file"),
+            ("<labels>\n</label>", "line 2, column 1: expected well-formed XML"),
+            ("", "line 1, column 1: expected at least one <label>"),
+            (&"<labels>".repeat(1_000), "line 1, column 801: expected at most 100 levels"),
+        ] {
+            let refused = refusal(text);
+            assert!(refused.starts_with(&format!("x.xml, {message}")), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_list_is_wrong_content() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["x.xml.gz", "x.xml.bz2"] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, "no compressed data").unwrap();
+            let error = LabelList::read(&path).unwrap_err();
+            assert_eq!(error.kind(), crate::error::ErrorKind::Content, "{error}");
+            assert!(error.remedy().is_some());
+        }
     }
 
     #[test]

@@ -199,29 +199,32 @@ impl<'p, R: Read> Lines<'p, R> {
         let n = loop {
             match self.reader.read(&mut self.buffer[self.unread.end..]) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                result => break result.map_err(|error| self.unreadable(error))?,
+                result => {
+                    break result.map_err(|error| unreadable(self.path, self.number + 1, error))?;
+                }
             }
         };
         self.unread.end += n;
         self.at_end = n == 0;
         Ok(())
     }
+}
 
-    /// A damaged compressed stream is wrong content; anything else is the system's refusal.
-    fn unreadable(&self, error: std::io::Error) -> Error {
-        use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        match error.kind() {
-            InvalidData | InvalidInput | UnexpectedEof => Error::Content(Box::new(ContentError {
-                path: self.path.into(),
-                line: self.number + 1,
-                column: 0,
-                found: format!("damaged data ({error})"),
-                expected: "a whole compressed file".into(),
-                help: Some("the file is cut off or damaged: fetch it again".into()),
-                excerpt: None,
-            })),
-            _ => Error::io(self.path, error),
-        }
+/// A damaged compressed stream is wrong content; anything else is the system's refusal. The line is
+/// 0 where the format has none.
+pub(crate) fn unreadable(path: &Path, line: u64, error: std::io::Error) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => Error::Content(Box::new(ContentError {
+            path: path.into(),
+            line,
+            column: 0,
+            found: format!("damaged data ({error})"),
+            expected: "a whole compressed file".into(),
+            help: Some("the file is cut off or damaged: fetch it again".into()),
+            excerpt: None,
+        })),
+        _ => Error::io(path, error),
     }
 }
 

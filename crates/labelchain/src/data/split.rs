@@ -23,6 +23,9 @@ pub struct Folds {
 }
 
 impl Folds {
+    /// The largest number of folds.
+    pub const MAX: usize = 100_000;
+
     /// Folds made elsewhere: `fold_of[row]` is the fold in which a row is tested.
     pub fn new(fold_of: Vec<usize>, n_folds: usize) -> Result<Folds> {
         check_n_folds(n_folds)?;
@@ -147,14 +150,11 @@ fn shuffled(n: usize, seed: Seed) -> Vec<usize> {
 }
 
 pub(super) fn check_n_folds(n_folds: usize) -> Result<()> {
-    match n_folds {
-        0 | 1 => Err(Error::Setting {
-            name: "folds",
-            value: n_folds.to_string(),
-            accepted: "at least 2",
-        }),
-        _ => Ok(()),
+    if (2..=Folds::MAX).contains(&n_folds) {
+        return Ok(());
     }
+    let accepted = "a whole number from 2 to 100000";
+    Err(Error::Setting { name: "folds", value: n_folds.to_string(), accepted })
 }
 
 /// Every fold needs a row, or a group where groups are kept whole.
@@ -347,7 +347,10 @@ mod tests {
     fn what_cannot_be_cut_is_said() {
         let seed = Seed::new(1);
         let message = |result: Result<Folds>| result.unwrap_err().to_string();
-        assert_eq!(message(folds(9, 1, seed)), "folds is 1, but must be at least 2");
+        assert_eq!(
+            message(folds(9, 1, seed)),
+            "folds is 1, but must be a whole number from 2 to 100000"
+        );
         assert_eq!(
             message(folds(3, 4, seed)),
             "cutting into 4 folds needs at least 4 rows; 3 given"

@@ -55,7 +55,7 @@ pub enum Balance {
 ///
 /// let mut labels = LabelMatrix::empty(9, 1);
 /// (0..3).for_each(|row| labels.set(row, LabelId(0), true));
-/// let folds = stratify(&labels, &equal_shares(3), Balance::Labels, None, Seed::new(1))?;
+/// let folds = stratify(&labels, &equal_shares(3)?, Balance::Labels, None, Seed::new(1))?;
 /// for fold in 0..3 {
 ///     assert_eq!(labels.select(&folds.test_rows(fold)).counts(), [1]);
 /// }
@@ -109,8 +109,9 @@ pub fn stratify(
 }
 
 /// The shares of cross-validation: `n_folds` times the same.
-pub fn equal_shares(n_folds: usize) -> Vec<f64> {
-    vec![1.0 / n_folds as f64; n_folds]
+pub fn equal_shares(n_folds: usize) -> Result<Vec<f64>> {
+    check_n_folds(n_folds)?;
+    Ok(vec![1.0 / n_folds as f64; n_folds])
 }
 
 /// What is placed as one: the rows of a group, or a single row.
@@ -447,7 +448,7 @@ mod tests {
     }
 
     fn cut(labels: &LabelMatrix, n_folds: usize, balance: Balance, seed: u64) -> Folds {
-        stratify(labels, &equal_shares(n_folds), balance, None, Seed::new(seed)).unwrap()
+        stratify(labels, &equal_shares(n_folds).unwrap(), balance, None, Seed::new(seed)).unwrap()
     }
 
     fn counts(labels: &LabelMatrix, folds: &Folds) -> Vec<Vec<usize>> {
@@ -543,7 +544,8 @@ mod tests {
         for seed in 0..20 {
             let seed = Seed::new(seed);
             let folds =
-                stratify(&labels, &equal_shares(2), Balance::Labels, Some(&groups), seed).unwrap();
+                stratify(&labels, &equal_shares(2).unwrap(), Balance::Labels, Some(&groups), seed)
+                    .unwrap();
             assert_eq!(counts(&labels, &folds), [[2], [2]]);
             assert_eq!(folds.sizes(), [4, 4]);
         }
@@ -554,7 +556,8 @@ mod tests {
         let labels = imbalanced(100, 4, 1);
         let groups: Vec<usize> = (0..100).collect();
         let cut = |groups| {
-            stratify(&labels, &equal_shares(4), Balance::Labels, groups, Seed::new(1)).unwrap()
+            stratify(&labels, &equal_shares(4).unwrap(), Balance::Labels, groups, Seed::new(1))
+                .unwrap()
         };
         assert_eq!(cut(None), cut(Some(&groups)));
     }
@@ -570,7 +573,7 @@ mod tests {
                 let mut sizes = folds.sizes();
                 sizes.sort_unstable();
                 assert_eq!(sizes, [2, 2, 3, 3]);
-                let shares = equal_shares(4);
+                let shares = equal_shares(4).unwrap();
                 let quality = Quality::measure(&folds, &labels, &shares).unwrap();
                 assert_eq!((quality.labels, quality.pairs, quality.n_lacking), (0.0, 0.0, 0));
             }
@@ -584,19 +587,22 @@ mod tests {
             stratify(&rows, shares, Balance::Labels, groups, Seed::new(1)).unwrap_err().to_string()
         };
         assert_eq!(
-            message(&equal_shares(4), None),
+            message(&equal_shares(4).unwrap(), None),
             "cutting into 4 folds needs at least 4 rows; 3 given"
         );
         assert_eq!(
-            message(&equal_shares(2), Some(&[9, 9, 9])),
+            message(&equal_shares(2).unwrap(), Some(&[9, 9, 9])),
             "cutting into 2 folds, each group as one row, needs at least 2 rows; 1 given"
         );
         assert_eq!(
             message(&[0.9, 0.1], None),
             "a share of a fold of 0.1 needs at least 10 rows; 3 given"
         );
-        assert_eq!(message(&[1.0], None), "folds is 1, but must be at least 2");
-        assert_eq!(message(&[], None), "folds is 0, but must be at least 2");
+        assert_eq!(
+            message(&[1.0], None),
+            "folds is 1, but must be a whole number from 2 to 100000"
+        );
+        assert_eq!(message(&[], None), "folds is 0, but must be a whole number from 2 to 100000");
         assert_eq!(
             message(&[0.5, 0.4], None),
             "sum of the shares is 0.9, but must be 1, so that every row has a fold"
@@ -609,7 +615,10 @@ mod tests {
             message(&[f64::NAN, 0.5], None),
             "share of a fold is NaN, but must be above 0 and at most 1"
         );
-        assert_eq!(message(&equal_shares(2), Some(&[1])), "groups of rows: expected 3, found 1");
+        assert_eq!(
+            message(&equal_shares(2).unwrap(), Some(&[1])),
+            "groups of rows: expected 3, found 1"
+        );
     }
 
     #[test]
@@ -639,9 +648,9 @@ mod tests {
     fn the_measures_want_tables_that_fit() {
         let folds = Folds::new(vec![0, 1], 2).unwrap();
         let (two, three) = (LabelMatrix::empty(2, 1), LabelMatrix::empty(3, 1));
-        assert!(Quality::measure(&folds, &two, &equal_shares(2)).is_ok());
-        assert!(Quality::measure(&folds, &three, &equal_shares(2)).is_err());
-        assert!(Quality::measure(&folds, &two, &equal_shares(3)).is_err());
+        assert!(Quality::measure(&folds, &two, &equal_shares(2).unwrap()).is_ok());
+        assert!(Quality::measure(&folds, &three, &equal_shares(2).unwrap()).is_err());
+        assert!(Quality::measure(&folds, &two, &equal_shares(3).unwrap()).is_err());
     }
 
     #[test]
@@ -662,8 +671,9 @@ mod tests {
         for seed in 0..20 {
             let labels = imbalanced(400, 7, seed);
             let plain = split::folds(400, 10, Seed::new(seed)).unwrap();
-            let measure =
-                |folds: &Folds| Quality::measure(folds, &labels, &equal_shares(10)).unwrap();
+            let measure = |folds: &Folds| {
+                Quality::measure(folds, &labels, &equal_shares(10).unwrap()).unwrap()
+            };
             let plain = measure(&plain);
             let first = measure(&cut(&labels, 10, Balance::Labels, seed));
             let second = measure(&cut(&labels, 10, Balance::Pairs, seed));
@@ -753,7 +763,7 @@ mod tests {
             numbers in proptest::collection::vec(0usize..12, 60), seed: u64,
         ) {
             let groups = &numbers[..labels.n_rows()];
-            let shares = equal_shares(n_folds);
+            let shares = equal_shares(n_folds).unwrap();
             let Ok(folds) = stratify(&labels, &shares, balance, Some(groups), Seed::new(seed))
             else {
                 let distinct: std::collections::BTreeSet<_> = groups.iter().collect();

@@ -74,16 +74,19 @@ impl<'a> CrossValidation<'a> {
 
     /// Tests every row of the data once.
     pub fn run(&self, data: &Dataset) -> Result<Vec<Evaluation>> {
-        self.run_cut(data, |train, test, _| Ok((data.select(train), data.select(test))))
+        self.run_cut(data, |rows, _| Ok((data.select(rows.train), data.select(rows.test))))
     }
 
     /// The same for bags of instances, which become single rows in each fold anew, by what its
     /// training rows alone say.
     pub fn run_bags(&self, bags: &Bags, reduction: BagReduction) -> Result<Vec<Evaluation>> {
-        self.run_cut(bags.rows(), |train, test, seed| {
-            let train = bags.select(train);
-            let transform = reduction.fit(&train, seed)?;
-            Ok((transform.apply(&train)?, transform.apply(&bags.select(test))?))
+        self.run_cut(bags.rows(), |rows, seed| {
+            let train = bags.select(rows.train);
+            let transform = reduction.fit(&train, seed);
+            let transform = transform.map_err(|error| rows.in_train(error))?;
+            let train = transform.apply(&train).map_err(|error| rows.in_train(error))?;
+            let test = transform.apply(&bags.select(rows.test));
+            Ok((train, test.map_err(|error| rows.in_test(error))?))
         })
     }
 
@@ -91,7 +94,7 @@ impl<'a> CrossValidation<'a> {
     fn run_cut(
         &self,
         data: &Dataset,
-        cut: impl Fn(&[usize], &[usize], Seed) -> Result<(Dataset, Dataset)>,
+        cut: impl Fn(FoldRows, Seed) -> Result<(Dataset, Dataset)>,
     ) -> Result<Vec<Evaluation>> {
         Error::unless_same("rows that are cut into folds", data.n_rows(), self.folds.n_rows())?;
         if data.n_labels() == 0 {
@@ -111,9 +114,10 @@ impl<'a> CrossValidation<'a> {
             .collect();
         let n_folds = self.folds.n_folds();
         for at in 0..n_folds {
-            let (seed, test_rows) = (self.seed.child("fold", at), self.folds.test_rows(at));
-            let (train, test) = cut(&self.folds.train_rows(at), &test_rows, seed)?;
-            let fold = Fold::new(train, test, seed, &self.options)?;
+            let test_rows = self.folds.test_rows(at);
+            let rows =
+                FoldRows { name: data.name(), train: &self.folds.train_rows(at), test: &test_rows };
+            let fold = Fold::new(rows, self.seed.child("fold", at), &self.options, &cut)?;
             let tested = fold.test(self.methods, &self.settings, self.options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
                 let tested = tested?;
@@ -127,6 +131,26 @@ impl<'a> CrossValidation<'a> {
             (self.options.progress)(Progress::Folds { done: at + 1, of: n_folds });
         }
         Ok(evaluations)
+    }
+}
+
+/// The rows of a data set that a fold trains on and tests.
+#[derive(Clone, Copy)]
+pub(crate) struct FoldRows<'a> {
+    /// The data set.
+    pub(crate) name: &'a str,
+    pub(crate) train: &'a [usize],
+    pub(crate) test: &'a [usize],
+}
+
+impl FoldRows<'_> {
+    /// An error about a training row of the fold, as one about a row of the data set.
+    fn in_train(self, error: Error) -> Error {
+        error.in_whole(self.name, |row| self.train[row])
+    }
+
+    fn in_test(self, error: Error) -> Error {
+        error.in_whole(self.name, |row| self.test[row])
     }
 }
 
@@ -150,17 +174,19 @@ pub(crate) struct Tested {
 }
 
 impl Fold {
-    /// Prepares the training rows of a fold, and its own rows in the same way.
+    /// Prepares the training rows of a fold, and its own rows in the same way. `cut` makes both.
     pub(crate) fn new(
-        train: Dataset,
-        test: Dataset,
+        rows: FoldRows,
         seed: Seed,
         options: &RunOptions,
+        cut: impl Fn(FoldRows, Seed) -> Result<(Dataset, Dataset)>,
     ) -> Result<Fold> {
+        let (train, test) = cut(rows, seed)?;
         let clock = Clock::start();
         let RunOptions { max_memory, cancel, .. } = options;
-        let train = Prepared::new(train)?.within(*max_memory).cancelled_by(cancel);
-        let test = train.standardizer().apply(test)?;
+        let train = Prepared::new(train).map_err(|error| rows.in_train(error))?;
+        let train = train.within(*max_memory).cancelled_by(cancel);
+        let test = train.standardizer().apply(test).map_err(|error| rows.in_test(error))?;
         Ok(Fold { train, test, seed, cost: clock.cost() })
     }
 
@@ -191,5 +217,29 @@ impl Fold {
         let answers = fitted.ensemble.decide(&votes);
         let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
         Ok(Tested { answers, losses, train: self.cost + fitted.cost, predict: clock.cost() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::split::folds;
+
+    #[test]
+    fn a_refused_cell_is_named_by_its_row_in_the_data_set() {
+        for bad in [0, 7, 29] {
+            let mut cells: Vec<f64> = (0..30).map(f64::from).collect();
+            cells[bad] = 1e200;
+            let labels: Vec<bool> = (0..30).map(|row| row % 2 == 0).collect();
+            let data = Dataset::from_rows(1, &cells).unwrap();
+            let data = data.with_label_indicators(&["even"], &labels).unwrap();
+            let methods = ["br-nb".parse().unwrap()];
+            for seed in 1..4 {
+                let folds = folds(30, 3, Seed::new(seed)).unwrap();
+                let validation = CrossValidation::new(&methods, &folds, Seed::new(seed));
+                let error = validation.run(&data).unwrap_err().to_string();
+                assert!(error.contains(&format!(", row {bad}, column \"x0\"")), "{error}");
+            }
+        }
     }
 }

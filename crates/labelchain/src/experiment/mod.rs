@@ -7,4 +7,4 @@ pub use evaluate::{CrossValidation, Evaluation};
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]
-pub(crate) use evaluate::Fold;
+pub(crate) use evaluate::{Fold, FoldRows};

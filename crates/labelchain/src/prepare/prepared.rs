@@ -29,7 +29,7 @@ pub static SELECT: Setting<bool> = Setting {
 /// How many selected inputs are kept.
 pub static MAX_FEATURES: Setting<usize> = Setting {
     name: "max-features",
-    accepts: &Whole(1..=u32::MAX as usize),
+    accepts: &Whole(1..=1_000_000),
     default: 300,
     help: "Of more selected features than this, so many are kept at random",
 };

@@ -51,12 +51,7 @@ impl Accepts<usize> for Whole {
     }
 
     fn phrase(&self) -> String {
-        // A bound that nobody would reach is not worth a word.
-        if *self.0.end() >= u32::MAX as usize {
-            format!("a whole number from {}", self.0.start())
-        } else {
-            format!("a whole number from {} to {}", self.0.start(), self.0.end())
-        }
+        format!("a whole number from {} to {}", self.0.start(), self.0.end())
     }
 
     fn placeholder(&self) -> String {

@@ -7,7 +7,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{ContentError, Error, Remedy, Result, nearest};
+use crate::data::{Encoding, Line};
+use crate::error::{Error, Remedy, Result, nearest};
 
 /// The text of a protocol, with its path for error messages.
 #[derive(Clone, Copy)]
@@ -20,7 +21,12 @@ impl<'t> Document<'t> {
     pub(super) fn table(&self) -> Result<DeTable<'t>> {
         let syntax = |error: toml::de::Error| {
             let at = error.span().unwrap_or(0..0);
-            self.fault(at, "a file in TOML", error.message(), None)
+            let found = match error.message() {
+                // The parser bounds its depth by itself, so that no file overflows the stack.
+                message if message.contains("recurs") => "too many levels of nesting",
+                message => message,
+            };
+            self.fault(at, "a file in TOML", found, EXAMPLE)
         };
         DeTable::parse(self.text).map(Spanned::into_inner).map_err(syntax)
     }
@@ -31,20 +37,15 @@ impl<'t> Document<'t> {
         at: Range<usize>,
         expected: impl Into<String>,
         found: impl Into<String>,
-        help: Option<String>,
+        help: impl Into<Remedy>,
     ) -> Error {
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = self.text[start..].lines().next().unwrap_or_default();
-        Error::Content(Box::new(ContentError {
-            path: self.path.into(),
-            line: self.line(at.start),
-            column: before[start..].chars().count() as u64 + 1,
-            found: found.into(),
-            expected: expected.into(),
-            help: help.map(Remedy::from),
-            excerpt: Some((line.into(), before.len() - start)),
-        }))
+        let bytes = self.text[start..].lines().next().unwrap_or_default().as_bytes();
+        let (path, number) = (self.path, self.line(at.start));
+        let line = Line { path, number, encoding: Encoding::Utf8, bytes };
+        let place = before.len() - start;
+        line.fault(place..place, expected).found(shortened(found.into())).help(help).into()
     }
 
     /// The number of the line, the first being 1, that contains the byte `at`.
@@ -53,8 +54,13 @@ impl<'t> Document<'t> {
     }
 
     /// The error for a value that is not what was expected.
-    pub(super) fn not(&self, expected: &str, value: &Spanned<DeValue>) -> Error {
-        self.fault(value.span(), expected, shown(value), None)
+    pub(super) fn not(
+        &self,
+        expected: &str,
+        value: &Spanned<DeValue>,
+        help: impl Into<Remedy>,
+    ) -> Error {
+        self.fault(value.span(), expected, shown(value), help)
     }
 
     /// The error for a name that is not one of the known ones. It suggests the most similar of them.
@@ -69,7 +75,18 @@ impl<'t> Document<'t> {
             Some(nearest) => format!("did you mean {nearest:?}?"),
             None => format!("there are: {}", known.join(", ")),
         };
-        self.fault(at, expected, format!("{name:?}"), Some(help))
+        self.fault(at, expected, format!("{name:?}"), help)
+    }
+}
+
+/// What a protocol looks like.
+pub(super) const EXAMPLE: &str = "a protocol has lines such as folds = 10, sets = [\"a.arff\", \"b.csv\"] and methods = [\"ecc-nb\"]";
+
+/// The beginning of a long text.
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

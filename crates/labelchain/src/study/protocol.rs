@@ -1,13 +1,14 @@
 //! What is to be compared with what: the file that a study follows.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::document::{Document, scalar};
+use super::document::{Document, EXAMPLE, scalar};
 use super::part::Only;
 use super::source::SetSource;
 use crate::catalog::PaperSet;
@@ -81,8 +82,34 @@ impl Protocol {
     /// Reads a protocol. Data files are looked for in `data`; else where the protocol says, seen
     /// from its own directory.
     pub fn read(path: &Path, data: Option<&Path>) -> Result<Protocol> {
-        let text = fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-        Protocol::parse(path, &text, data)
+        // A study of every set and method there is takes some kilobytes.
+        const MAX_BYTES: u64 = 16 << 20;
+        let refused = |error| Error::io(path, error);
+        let refuse = |found: &str| {
+            let document = Document { path, text: "" };
+            Err(document.fault(0..0, "a file in TOML of at most 16 MiB", found, EXAMPLE))
+        };
+        // Opening a pipe would wait for whoever writes to it.
+        let metadata = fs::metadata(path).map_err(refused)?;
+        if !metadata.is_file() {
+            return refuse(if metadata.is_dir() { "a directory" } else { "no regular file" });
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(refused)?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return refuse("a larger one");
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Protocol::parse(path, &text, data),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let found = format!("byte 0x{:02X}", error.as_bytes()[at]);
+                let text = &String::from_utf8_lossy(error.as_bytes());
+                let document = Document { path, text };
+                Err(document.fault(at..at, "UTF-8 text", found, "save the file as UTF-8"))
+            }
+        }
     }
 
     /// Reads text that stands in memory as if it were the file `path`.
@@ -97,8 +124,9 @@ impl Protocol {
             None => beside.join(reader.text("data")?.unwrap_or_default()),
         };
         let seed = reader.parsed("seed", "a whole number from 0", |text| text.parse().ok())?;
-        let n_folds = reader
-            .parsed("folds", "a whole number from 2", |text| from_1(text).filter(|&n| n >= 2))?;
+        let n_folds = reader.parsed("folds", "a whole number from 2 to 100000", |text| {
+            text.parse().ok().filter(|n| (2..=Folds::MAX).contains(n))
+        })?;
         let stratify = reader.parsed(
             "stratify",
             "\"none\", \"iterative\" or \"pairs\"",
@@ -156,7 +184,8 @@ impl Protocol {
         match self.stratify {
             None => folds(data.n_rows(), self.n_folds, self.seed()),
             Some(balance) => {
-                stratify(data.labels(), &equal_shares(self.n_folds), balance, None, self.seed())
+                let shares = equal_shares(self.n_folds)?;
+                stratify(data.labels(), &shares, balance, None, self.seed())
             }
         }
     }
@@ -173,7 +202,10 @@ impl<'d> Reader<'d> {
     fn inner(&self, value: &'d Spanned<DeValue<'d>>, expected: &str) -> Result<Reader<'d>> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(Reader { table, ..*self }),
-            _ => Err(self.document.not(expected, value)),
+            _ => {
+                let help = "write [settings], and below it lines such as members = 20";
+                Err(self.document.not(expected, value, help))
+            }
         }
     }
 
@@ -196,7 +228,10 @@ impl<'d> Reader<'d> {
         let Some(value) = self.table.get(key) else { return Ok(None) };
         match scalar(value).and_then(|text| parse(&text)) {
             Some(parsed) => Ok(Some(parsed)),
-            None => Err(self.document.not(expected, value)),
+            None => {
+                let help = format!("correct it, or leave {key} out");
+                Err(self.document.not(expected, value, help))
+            }
         }
     }
 
@@ -204,7 +239,10 @@ impl<'d> Reader<'d> {
         match self.table.get(key).map(|value| (value, value.get_ref().as_str())) {
             None => Ok(None),
             Some((_, Some(text))) if !text.is_empty() => Ok(Some(text.into())),
-            Some((value, _)) => Err(self.document.not("text in quotes", value)),
+            Some((value, _)) => {
+                let help = format!("write {key} = \"…\"");
+                Err(self.document.not("text in quotes", value, help))
+            }
         }
     }
 
@@ -219,11 +257,11 @@ impl<'d> Reader<'d> {
         let Some(value) = self.table.get(key) else {
             let found = "the end of the file";
             let end = document.text.len();
-            return Err(document.fault(end..end, format!("a list {key} = […]"), found, None));
+            return Err(document.fault(end..end, format!("a list {key} = […]"), found, EXAMPLE));
         };
         let items = match value.get_ref() {
             DeValue::Array(items) if !items.is_empty() => items,
-            _ => return Err(document.not(&format!("a list with at least {what}"), value)),
+            _ => return Err(document.not(&format!("a list with at least {what}"), value, EXAMPLE)),
         };
         let mut first: HashMap<String, u64> = HashMap::new();
         let read = |item: &'d Spanned<DeValue<'d>>| {
@@ -234,7 +272,7 @@ impl<'d> Reader<'d> {
                     item.span(),
                     format!("{what} with a name of its own"),
                     format!("{name:?}, which is also in line {first}"),
-                    Some("name = \"…\" gives it another".into()),
+                    "name = \"…\" gives it another",
                 ));
             }
             Ok(read)
@@ -260,18 +298,19 @@ impl<'d> Reader<'d> {
         mut settings: Settings,
     ) -> Result<MethodSpec> {
         const EXPECTED: &str = "a method";
+        const TABLE: &str = "write { method = \"ecc-nb\" }, with a name and settings if need be";
         let document = &self.document;
+        let known = || Method::all().map(|it| it.to_string()).collect::<Vec<String>>();
         let parse = |value: &Spanned<DeValue>| {
-            let text = value.get_ref().as_str().ok_or_else(|| document.not(EXPECTED, value))?;
+            let text = value.get_ref().as_str();
+            let text = text.ok_or_else(|| document.not(EXPECTED, value, TABLE))?;
             text.parse::<Method>().map_err(|error| match error {
                 // Both halves are known, and the error says why they do not go together.
                 Error::Value { accepted, .. } => {
-                    document.fault(value.span(), accepted, format!("{text:?}"), None)
+                    let help = format!("there are: {}", known().join(", "));
+                    document.fault(value.span(), accepted, format!("{text:?}"), help)
                 }
-                _ => {
-                    let known: Vec<String> = Method::all().map(|it| it.to_string()).collect();
-                    document.unknown(value.span(), EXPECTED, text, &known)
-                }
+                _ => document.unknown(value.span(), EXPECTED, text, &known()),
             })
         };
         let DeValue::Table(table) = value.get_ref() else {
@@ -282,13 +321,16 @@ impl<'d> Reader<'d> {
         let known: Vec<&str> = ["method", "name"].into_iter().chain(setting_names()).collect();
         reader.only(&known, "a setting")?;
         let Some(named) = table.get("method") else {
-            return Err(document.fault(value.span(), "method = \"…\" in the table", "none", None));
+            let expected = "method = \"…\" in the table";
+            return Err(document.fault(value.span(), expected, "none", TABLE));
         };
         let method = parse(named)?;
         let is_unused = |key: &str| !["method", "name"].contains(&key) && !method.uses(key);
         if let Some((key, _)) = table.iter().find(|(key, _)| is_unused(key.get_ref())) {
             let expected = format!("a setting that {method} uses");
-            return Err(document.fault(key.span(), expected, format!("{:?}", key.get_ref()), None));
+            let found = format!("{:?}", key.get_ref());
+            let help = "leave it out; each setting says which methods it is for";
+            return Err(document.fault(key.span(), expected, found, help));
         }
         reader.settings(&mut settings)?;
         let name = reader.text("name")?.unwrap_or_else(|| method.to_string());
@@ -304,7 +346,8 @@ impl<'d> Reader<'d> {
     ) -> Result<MethodSpec> {
         if method.check(&settings).is_err() {
             let expected = "a fit-share below 1 for a method that validates";
-            return Err(self.document.fault(value.span(), expected, "1", None));
+            let help = "leave fit-share out, or make it smaller";
+            return Err(self.document.fault(value.span(), expected, "1", help));
         }
         Ok(MethodSpec { name, method, settings })
     }
@@ -314,7 +357,7 @@ impl<'d> Reader<'d> {
         let document = &self.document;
         let DeValue::Table(table) = value.get_ref() else {
             let Some(file) = value.get_ref().as_str() else {
-                return Err(document.not("the name of a data file", value));
+                return Err(document.not("the name of a data file", value, A_SET));
             };
             return Ok(SetSpec {
                 name: stem(Path::new(file)),
@@ -332,7 +375,7 @@ impl<'d> Reader<'d> {
         reader.only(&SET_KEYS, "a key of a data set")?;
         let Some(file) = reader.text("file")? else {
             let expected = "file = \"…\" or paper = \"…\" in the table";
-            return Err(document.fault(value.span(), expected, "none", None));
+            return Err(document.fault(value.span(), expected, "none", A_SET));
         };
         let options = reader.reading(directory)?;
         // In one order and one spelling, so that results can tell whether it was read differently.
@@ -354,7 +397,7 @@ impl<'d> Reader<'d> {
         const EXPECTED: &str = "a data set of the paper";
         self.only(&["paper", "name"], "a key of a data set of the paper")?;
         let Some(name) = named.get_ref().as_str() else {
-            return Err(self.document.not(EXPECTED, named));
+            return Err(self.document.not(EXPECTED, named, A_SET));
         };
         let set = PaperSet::find(name).map_err(|_| {
             let known = PaperSet::ALL.map(|set| set.stem.to_string());
@@ -404,7 +447,7 @@ impl<'d> Reader<'d> {
                     second.span(),
                     "one way of saying which columns are labels",
                     "another",
-                    None,
+                    "keep one of them",
                 )),
             };
         };
@@ -421,12 +464,13 @@ impl<'d> Reader<'d> {
             },
             _ => {
                 const EXPECTED: &str = "a list of label names";
+                const NAMES: &str = "write labels = [\"a\", \"b\"]";
                 let DeValue::Array(names) = value.get_ref() else {
-                    return Err(self.document.not(EXPECTED, value));
+                    return Err(self.document.not(EXPECTED, value, NAMES));
                 };
                 let name = |name: &Spanned<DeValue>| match name.get_ref().as_str() {
                     Some(text) => Ok(text.to_string()),
-                    None => Err(self.document.not("a label's name", name)),
+                    None => Err(self.document.not("a label's name", name, NAMES)),
                 };
                 LabelChoice::Named(names.iter().map(name).collect::<Result<_>>()?)
             }
@@ -452,7 +496,7 @@ impl<'d> Reader<'d> {
             let stems: Vec<String> = unused.map(|path| stem(&path)).collect();
             if let Some(near) = nearest(&stem(missing), &stems) {
                 let found = format!("{:?}, which is not there", missing.display().to_string());
-                let help = Some(format!("did you mean {near:?}?"));
+                let help = format!("did you mean {near:?}?");
                 return Err(self.document.fault(item.span(), "a data file", found, help));
             }
         }
@@ -479,6 +523,10 @@ const SET_KEYS: [&str; 13] = [
     "features",
 ];
 
+/// What a data set looks like in a list.
+const A_SET: &str =
+    "write \"a.arff\", { file = \"a.csv\", labels-last = 3 } or { paper = \"yeast\" }";
+
 /// A value in one spelling.
 fn written(value: &Spanned<DeValue>) -> String {
     match value.get_ref() {
@@ -500,7 +548,7 @@ fn setting_names() -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::ensemble::{DECAY, GivenOrder, MEMBERS, ORDER};
-    use crate::error::Remedy;
+    use crate::error::ErrorKind;
     use crate::prepare::MAX_IMBALANCE;
 
     fn parsed(text: &str) -> Result<Protocol> {
@@ -554,104 +602,145 @@ mod tests {
             (
                 "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\",\n  \"dynamc-nb\"]\n".into(),
                 "line 3, column 3: expected a method, found \"dynamc-nb\"",
-                Some("did you mean \"dynamic-nb\"?"),
+                "did you mean \"dynamic-nb\"?",
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
                 "line 2, column 12: expected a model that can be walked in any order: dynamic and \
                  oocc take nb or knn; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
-                None,
+                "there are: dynamic-nb, dynamic-knn, ",
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"ecc-nb\", cost = 1 }]\n".into(),
                 "line 2, column 33: expected a setting that ecc-nb uses, found \"cost\"",
-                None,
+                "leave it out",
             ),
             (
                 format!("{LISTS}fold = 3\n"),
                 "line 3, column 1: expected a key of a protocol, found \"fold\"",
-                Some("did you mean \"folds\"?"),
+                "did you mean \"folds\"?",
             ),
             (
                 format!("{LISTS}[settings]\nmember = 3\n"),
                 "line 4, column 1: expected a setting, found \"member\"",
-                Some("did you mean \"members\"?"),
+                "did you mean \"members\"?",
             ),
             (
                 format!("{LISTS}[settings]\nsample = 1.5\n"),
                 "line 4, column 10: expected a share above 0 and up to 1, found 1.5",
-                None,
+                "correct it, or leave sample out",
             ),
             (
                 format!("{LISTS}folds = 1\n"),
-                "line 3, column 9: expected a whole number from 2, found 1",
-                None,
+                "line 3, column 9: expected a whole number from 2 to 100000, found 1",
+                "correct it, or leave folds out",
             ),
             (
                 "sets = [{ file = \"é.csv\", binarise = \">0\" }]\nmethods = [\"ecc-nb\"]\n".into(),
                 "line 1, column 27: expected a key of a data set, found \"binarise\"",
-                Some("did you mean \"binarize\"?"),
+                "did you mean \"binarize\"?",
             ),
             (
                 "sets = [\"a.csv\",\n\"b/a.arff\"]\nmethods = [\"ecc-nb\"]\n".into(),
                 "line 2, column 1: expected a data set with a name of its own, found \"a\", which \
                  is also in line 1",
-                Some("name = \"…\" gives it another"),
+                "name = \"…\" gives it another",
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [\"ecc-nb\", { method = \"ecc-nb\", members = 3 }]\n"
                     .into(),
                 "line 2, column 22: expected a method with a name of its own, found \"ecc-nb\", \
                  which is also in line 2",
-                Some("name = \"…\" gives it another"),
+                "name = \"…\" gives it another",
             ),
             (
                 "sets = [{ file = \"a.csv\", labels-last = 2, tags = \"t\" }]\nmethods = [\"ecc-nb\"]"
                     .into(),
                 "line 1, column 44: expected one way of saying which columns are labels, found \
                  another",
-                None,
+                "keep one of them",
             ),
             (
                 "methods = [\"ecc-nb\"]\nsets = []\n".into(),
                 "line 2, column 8: expected a list with at least a data set, found a list",
-                None,
+                EXAMPLE,
             ),
             (
                 "methods = [\"ecc-nb\"]\n".into(),
                 "line 2, column 1: expected a list sets = […], found the end of the file",
-                None,
+                EXAMPLE,
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ members = 3 }]\n".into(),
                 "line 2, column 12: expected method = \"…\" in the table, found none",
-                None,
+                "write { method = \"ecc-nb\" }",
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"dynamic-nb\", fit-share = 1 }]\n".into(),
                 "line 2, column 12: expected a fit-share below 1 for a method that validates, \
                  found 1",
-                None,
+                "leave fit-share out",
             ),
             (
                 "sets = [{ paper = \"yaest\" }]\nmethods = [\"ecc-nb\"]\n".into(),
                 "line 1, column 19: expected a data set of the paper, found \"yaest\"",
-                Some("did you mean \"yeast\"?"),
+                "did you mean \"yeast\"?",
             ),
             (
                 "sets = [{ paper = \"yeast\", labels-last = 14 }]\nmethods = [\"ecc-nb\"]\n".into(),
                 "line 1, column 28: expected a key of a data set of the paper, found \"labels-last\"",
-                Some("there are: paper, name"),
+                "there are: paper, name",
             ),
             (
                 format!("{LISTS}folds = = 3\n"),
                 "line 3, column 9: expected a file in TOML, found extra `=`, expected nothing",
-                None,
+                EXAMPLE,
+            ),
+            (
+                format!("{LISTS}settings = 3\n"),
+                "line 3, column 12: expected a table of settings, found 3",
+                "write [settings]",
+            ),
+            (
+                format!("{LISTS}data = 3\n"),
+                "line 3, column 8: expected text in quotes, found 3",
+                "write data = \"…\"",
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [3]\n".into(),
+                "line 2, column 12: expected a method, found 3",
+                "write { method = \"ecc-nb\" }",
+            ),
+            (
+                "sets = [3]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 9: expected the name of a data file, found 3",
+                A_SET,
+            ),
+            (
+                "sets = [{ name = \"a\" }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 9: expected file = \"…\" or paper = \"…\" in the table, found none",
+                A_SET,
+            ),
+            (
+                "sets = [{ paper = 3 }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 19: expected a data set of the paper, found 3",
+                A_SET,
+            ),
+            (
+                "sets = [{ file = \"a.csv\", labels = 3 }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 36: expected a list of label names, found 3",
+                "write labels = [",
+            ),
+            (
+                "sets = [{ file = \"a.csv\", labels = [3] }]\nmethods = [\"ecc-nb\"]\n".into(),
+                "line 1, column 37: expected a label's name, found 3",
+                "write labels = [",
             ),
         ] {
             let error = parsed(&text).unwrap_err();
             assert_eq!(error.to_string(), format!("p.toml, {message}"));
-            assert_eq!(error.remedy(), help.map(Remedy::from), "{message}");
+            let remedy = error.remedy().unwrap_or_default().to_string();
+            assert!(remedy.starts_with(help), "{message}: {remedy}");
         }
     }
 
@@ -668,5 +757,59 @@ mod tests {
         // Another set is that file; and nothing is near the other.
         parse("\"yaest.csv\", \"yeast.csv\"").unwrap();
         parse("\"flags.csv\"").unwrap();
+    }
+    /// Every refusal of a protocol has a place and a remedy, whatever the text is.
+    fn refused(path: &Path, text: &[u8]) -> String {
+        fs::write(path, text).unwrap();
+        let error = Protocol::read(path, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content, "{error}");
+        assert!(error.remedy().is_some(), "{error}");
+        let Error::Content(content) = error else { unreachable!("content") };
+        assert!(content.line > 0 && content.column > 0, "{content}");
+        assert!(content.excerpt.is_some_and(|(line, _)| line.len() < 200));
+        format!("expected {}, found {}", content.expected, content.found)
+    }
+
+    #[test]
+    fn what_is_no_text_too_deep_or_too_long_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("p.toml");
+        let is = |text: &[u8], expected: &str| {
+            let found = refused(&path, text);
+            assert!(found.ends_with(expected), "{found}");
+        };
+        is(b"data = \"caf\xE9\"\n", "expected UTF-8 text, found byte 0xE9");
+        const N: usize = 100_000;
+        let nested = "found too many levels of nesting";
+        is(format!("a={}{}", "[".repeat(N), "]".repeat(N)).as_bytes(), nested);
+        is(format!("a={}1{}", "{b=".repeat(N), "}".repeat(N)).as_bytes(), nested);
+        is(format!("a={}", "[{b.c=".repeat(N)).as_bytes(), nested);
+        is(format!("a{}=1", ".a".repeat(N)).as_bytes(), nested);
+        is(format!("[a{}]", ".a".repeat(N)).as_bytes(), nested);
+        is(format!("[[a{}]]", ".a".repeat(N)).as_bytes(), nested);
+        is(format!("seed = {:?}", "x".repeat(N)).as_bytes(), "…");
+        is(&vec![b'#'; 17 << 20], "expected a file in TOML of at most 16 MiB, found a larger one");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let error = Protocol::read(&path, None).unwrap_err();
+        assert!(error.to_string().ends_with("found a directory"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Content);
+    }
+
+    #[test]
+    fn numbers_that_no_study_needs_are_refused() {
+        for number in ["9223372036854775807", "18446744073709551615", "1000000000"] {
+            for text in [
+                format!("{LISTS}folds = {number}\n"),
+                format!("{LISTS}[settings]\nmembers = {number}\n"),
+                format!("{LISTS}[settings]\ngenerations = {number}\n"),
+                format!("{LISTS}[settings]\nneighbours = {number}\n"),
+                format!("{LISTS}[settings]\nmax-features = {number}\n"),
+            ] {
+                let message = parsed(&text).unwrap_err().to_string();
+                assert!(message.contains("a whole number from "), "{message}");
+                assert!(message.contains(" to 1"), "the largest is said: {message}");
+            }
+        }
     }
 }

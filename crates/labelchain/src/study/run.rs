@@ -31,6 +31,11 @@ pub struct StudyOptions {
     pub max_memory: u64,
 }
 
+impl StudyOptions {
+    /// The largest number of jobs: each is a thread at least.
+    pub const MAX_JOBS: usize = 1024;
+}
+
 /// How far a run is.
 #[derive(Clone, Debug)]
 pub struct RunProgress {
@@ -74,6 +79,10 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<Summary> {
     options.only.check(protocol)?;
+    if let Some(jobs) = options.jobs.filter(|jobs| jobs.get() > StudyOptions::MAX_JOBS) {
+        let accepted = "a whole number from 1 to 1024";
+        return Err(Error::Setting { name: "jobs", value: jobs.to_string(), accepted });
+    }
     let mut checksums = HashMap::new();
     for (at, set) in protocol.sets.iter().enumerate() {
         if let Some(checksum) = set.source.checksum()? {
@@ -109,9 +118,12 @@ pub fn run(
     let work = Arc::new(Work::new(protocol, options.max_memory, checksums, units));
     let (sender, receiver) = mpsc::channel();
     for _ in 0..n_jobs {
-        let (work, sender) = (Arc::clone(&work), sender.clone());
-        let worker = move || work.until_over((n_cores / n_jobs).max(1), &sender);
-        thread::Builder::new().spawn(worker).map_err(|error| Error::io(results, error))?;
+        let (of_worker, sender) = (Arc::clone(&work), sender.clone());
+        let worker = move || of_worker.until_over((n_cores / n_jobs).max(1), &sender);
+        thread::Builder::new().spawn(worker).map_err(|error| {
+            work.end();
+            Error::io(results, error)
+        })?;
     }
     drop(sender);
     let is_interrupted = recorder.record_all(&receiver, progress, cancel);

@@ -13,7 +13,7 @@ use super::protocol::{MethodSpec, Protocol};
 use crate::data::Dataset;
 use crate::data::split::Folds;
 use crate::error::Result;
-use crate::experiment::Fold;
+use crate::experiment::{Fold, FoldRows};
 use crate::method::Method;
 use crate::progress::{Cancel, RunOptions};
 use crate::seed::Seed;
@@ -35,15 +35,20 @@ pub(super) enum Message {
 
 /// A data set as all its folds need it.
 struct Loaded {
+    /// Its file, or its name where it is generated.
+    name: String,
     data: Dataset,
     folds: Folds,
 }
 
 impl Loaded {
     fn fold(&self, at: usize, seed: Seed, options: &RunOptions) -> Result<Fold> {
-        let train = self.data.select(&self.folds.train_rows(at));
-        let test = self.data.select(&self.folds.test_rows(at));
-        Fold::new(train, test, seed.child("fold", at), options)
+        let (data, train, test) =
+            (&self.data, &self.folds.train_rows(at), &self.folds.test_rows(at));
+        let rows = FoldRows { name: &self.name, train, test };
+        Fold::new(rows, seed.child("fold", at), options, |rows, _| {
+            Ok((data.select(rows.train), data.select(rows.test)))
+        })
     }
 }
 
@@ -182,7 +187,9 @@ impl Work {
             let recorded = self.checksums.get(&at).map_or("", String::as_str);
             let data = set.source.open(self.max_memory, recorded)?;
             let folds = self.protocol.folds(&data)?;
-            Ok(Arc::new(Loaded { data, folds }))
+            let file = set.source.file().map(|path| path.display().to_string());
+            let name = file.unwrap_or_else(|| set.name.clone());
+            Ok(Arc::new(Loaded { name, data, folds }))
         });
         loaded.insert((at, read)).1.clone()
     }
@@ -215,4 +222,40 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T, String> {
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::data::{LabelNetwork, Table, write};
+
+    #[test]
+    fn the_end_of_a_run_ends_a_fold_that_would_take_hours() {
+        let directory = tempfile::tempdir().unwrap();
+        let data = LabelNetwork::default().generate("long", Seed::new(1)).unwrap();
+        write(&Table::Rows(data), &directory.path().join("long.arff")).unwrap();
+        let text = "sets = [\"long.arff\"]\nmethods = [\"ga-nb\"]\n\
+                    settings = { generations = 1000000 }\n";
+        let protocol = directory.path().join("p.toml");
+        let protocol = Protocol::parse(&protocol, text, None).unwrap();
+        let checksum = protocol.sets[0].source.checksum().unwrap().unwrap();
+        let units = VecDeque::from([Unit { set: 0, fold: 0, methods: vec![0] }]);
+        let work = Work::new(&protocol, u64::MAX, HashMap::from([(0, checksum)]), units);
+        let work = Arc::new(work);
+        let (sender, receiver) = channel();
+        let of_worker = Arc::clone(&work);
+        let worker = thread::spawn(move || of_worker.until_over(1, &sender));
+        assert!(matches!(receiver.recv().unwrap(), Message::Begun(_)));
+        // In the midst of the search.
+        thread::sleep(Duration::from_millis(500));
+        assert!(!worker.is_finished());
+        let start = Instant::now();
+        work.end();
+        worker.join().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
 }

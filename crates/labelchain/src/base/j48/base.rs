@@ -19,7 +19,7 @@ static CONFIDENCE: Setting<f64> = Setting {
 
 static MIN_LEAF: Setting<usize> = Setting {
     name: "min-leaf",
-    accepts: &Whole(1..=u32::MAX as usize),
+    accepts: &Whole(1..=1_000_000),
     default: 2,
     help: "Rows that at least two branches of a split must have",
 };

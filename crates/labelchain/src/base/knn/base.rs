@@ -10,7 +10,7 @@ use crate::settings::{OneOf, Or, Setting, Whole};
 /// R.
 pub(super) static NEIGHBOURS: Setting<Option<usize>> = Setting {
     name: "neighbours",
-    accepts: &Or("auto", Whole(1..=u32::MAX as usize)),
+    accepts: &Or("auto", Whole(1..=1_000_000)),
     default: None,
     help: "R: training rows that vote; auto tunes it over 1, 3, 5, 7, 9, 11",
 };

@@ -51,26 +51,29 @@ pub(super) fn columns(
 ) -> Result<Vec<Column>> {
     let ids: HashMap<usize, LabelId> =
         labels.iter().enumerate().map(|(label, &position)| (position, LabelId(label))).collect();
+    const OTHER_LABELS: &str = "choose label columns of 0 and 1, or of numbers to be binarized";
     let mut has_bag = false;
     let mut columns = Vec::with_capacity(declared.len());
     for (position, Declared { name, kind }) in declared.into_iter().enumerate() {
-        let refuse = |found: &str, expected: String| {
+        let refuse = |found: &str, expected: String, help: &'static str| {
             Err(Error::Content(Box::new(ContentError {
                 path: path.into(),
                 line: 0,
                 column: 0,
                 found: found.into(),
                 expected,
-                help: None,
+                help: Some(help.into()),
                 excerpt: None,
             })))
         };
         columns.push(match (ids.get(&position), kind) {
             (Some(_), DeclaredKind::Relational(_)) => {
-                return refuse("a relational attribute", format!("label {name:?} to be 0 or 1"));
+                let expected = format!("label {name:?} to be 0 or 1");
+                return refuse("a relational attribute", expected, OTHER_LABELS);
             }
             (Some(_), DeclaredKind::Date(_)) => {
-                return refuse("a date", format!("label {name:?} to be 0 or 1"));
+                let expected = format!("label {name:?} to be 0 or 1");
+                return refuse("a date", expected, OTHER_LABELS);
             }
             (Some(&label), kind) => {
                 let declared = match kind {
@@ -85,12 +88,15 @@ pub(super) fn columns(
                 Column::new(name, Role::Label(label), cell)
             }
             (None, DeclaredKind::Relational(_)) if has_bag => {
-                return refuse(&format!("a second, {name:?}"), "one relational attribute".into());
+                let help = "put all attributes of an instance into one bag";
+                let expected = "one relational attribute".into();
+                return refuse(&format!("a second, {name:?}"), expected, help);
             }
             (None, DeclaredKind::Relational(inner)) => {
                 has_bag = true;
                 if inner.is_empty() {
-                    return refuse("none", format!("attributes inside bag {name:?}"));
+                    let help = "declare them between the bag's @attribute and its @end";
+                    return refuse("none", format!("attributes inside bag {name:?}"), help);
                 }
                 let inner = columns_of_instance(inner);
                 Column::new(name, Role::Bag(inner), Cell::Bag)
@@ -209,9 +215,11 @@ impl Column {
                 let text = line.text(&word.bytes, word.at.start)?;
                 Ok(texts.intern(text) as f64)
             }
-            Cell::Date(format) => format
-                .milliseconds(&word.bytes)
-                .ok_or_else(|| line.fault(word.at, "a date of the declared format").into()),
+            Cell::Date(format) => format.milliseconds(&word.bytes).ok_or_else(|| {
+                let help = "yyyy-MM-dd'T'HH:mm:ss unless the declaration gives another format; \
+                            ? stands for missing";
+                line.fault(word.at, "a date of the declared format").help(help).into()
+            }),
             Cell::Relevance { declared, by_value, binarize } => {
                 let relevant = match declared {
                     None => relevance::of_text(&word.bytes, *binarize),
@@ -228,7 +236,10 @@ impl Column {
                     }
                 }
             }
-            Cell::Bag => Err(line.fault(word.at, "no bag inside a bag").into()),
+            Cell::Bag => {
+                let help = "an attribute of a bag is a number, a value, a text or a date";
+                Err(line.fault(word.at, "no bag inside a bag").help(help).into())
+            }
         }
     }
 

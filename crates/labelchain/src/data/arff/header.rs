@@ -71,6 +71,7 @@ impl Header {
                         return Err(line
                             .fault(start..start, "no bag inside a bag")
                             .found("another relational attribute")
+                            .help("write @end and the bag's name before it")
                             .into());
                     }
                     (Some((_, inner)), declared) => inner.push(declared),
@@ -78,24 +79,34 @@ impl Header {
                 }
             } else if is(&word, "@end") {
                 let Some((name, inner)) = open.take() else {
-                    return Err(line.fault(word.at, "@attribute or @data").into());
+                    return Err(line
+                        .fault(word.at, "@attribute or @data")
+                        .help("no relational attribute is open, so that none can end: delete the line")
+                        .into());
                 };
                 if !scan.at_end() {
                     let ended = scan.word("the bag's name")?;
                     let name_at_end = line.text(&ended.bytes, ended.at.start)?;
                     if name_at_end != name {
-                        return Err(line.fault(ended.at, format!("@end {name}")).into());
+                        return Err(line
+                            .fault(ended.at, format!("@end {name}"))
+                            .help("a bag ends under the name that it was declared by")
+                            .into());
                     }
                 }
                 header.attributes.push(Declared { name, kind: DeclaredKind::Relational(inner) });
             } else if is(&word, "@data") {
                 if let Some((name, _)) = open {
-                    return Err(line.fault(word.at, format!("@end {name}")).into());
+                    return Err(line
+                        .fault(word.at, format!("@end {name}"))
+                        .help("the attributes of a bag end before the rows begin")
+                        .into());
                 }
                 scan.end("@data")?;
                 if header.attributes.is_empty() {
                     return Err(line
                         .fault(0..line.bytes.len(), "an @attribute before @data")
+                        .help("declare each column in a line such as @attribute x numeric")
                         .into());
                 }
                 if weighted > 0 {
@@ -131,7 +142,7 @@ fn is(word: &Word, keyword: &str) -> bool {
 fn unknown_declaration(line: &Line, word: &Word) -> Error {
     let fault = line.fault(word.at.clone(), "@relation, @attribute or @data");
     match word.bytes.first() {
-        Some(b'@') => fault.into(),
+        Some(b'@') => fault.help("correct the keyword, or delete the line").into(),
         _ => fault.help("rows come after a line that says @data").into(),
     }
 }
@@ -161,13 +172,15 @@ fn attribute(scan: &mut Scan) -> Result<(Declared, bool)> {
                     .map_err(|letter| {
                         line.fault(pattern.at, "a date format of y, M, d, H, m, s and S")
                             .found(format!("{letter:?} in {text:?}"))
+                            .help("put letters that mean themselves in single quotes, as in \"yyyy-MM-dd'T'HH:mm\"")
                     })
                     .map_err(Error::from)?
             })
         } else if is(&word, "relational") {
             DeclaredKind::Relational(vec![])
         } else {
-            return Err(line.fault(word.at, TYPES).into());
+            let help = "a name with blanks stands in quotes, before the type";
+            return Err(line.fault(word.at, TYPES).help(help).into());
         }
     };
     // WEKA 3.9 may write an attribute's weight in braces behind its type.
@@ -177,7 +190,7 @@ fn attribute(scan: &mut Scan) -> Result<(Declared, bool)> {
         scan.word("a weight")?;
         scan.skip_blanks();
         if !scan.take(b'}') {
-            return Err(scan.fault_here("}").into());
+            return Err(scan.fault_here("}", "a weight is one number in braces: {0.5}").into());
         }
     }
     scan.end("the attribute's type")?;
@@ -195,7 +208,7 @@ fn values(scan: &mut Scan, name: &str) -> Result<Vec<(Vec<u8>, String)>> {
             return Ok(values);
         }
         if scan.at_end() {
-            return Err(scan.fault_here("} behind the values, on the same line").into());
+            return Err(unclosed(scan));
         }
         let word = scan.word("a value")?;
         let text = line.text(&word.bytes, word.at.start)?;
@@ -203,14 +216,20 @@ fn values(scan: &mut Scan, name: &str) -> Result<Vec<(Vec<u8>, String)>> {
             return Err(line
                 .fault(word.at, format!("each value of {name:?} once"))
                 .found(format!("{text:?} again"))
+                .help("delete it, or give it a name of its own")
                 .into());
         }
         values.push((word.bytes.into_owned(), text));
         scan.skip_blanks();
         if !scan.take(b',') && scan.peek() != Some(b'}') && scan.at_end() {
-            return Err(scan.fault_here("} behind the values, on the same line").into());
+            return Err(unclosed(scan));
         }
     }
+}
+
+fn unclosed(scan: &Scan) -> Error {
+    let expected = "} behind the values, on the same line";
+    scan.fault_here(expected, "all values of an attribute stand in one line: {red,green}").into()
 }
 
 impl Declared {

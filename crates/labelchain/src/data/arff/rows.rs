@@ -216,10 +216,12 @@ impl Rows {
                 return Err(scan
                     .line
                     .fault(at..scan.at, format!("an attribute index from 0 to {}", n - 1))
+                    .help("attributes are counted from 0, in the order of their declarations")
                     .into());
             };
             if !scan.peek().is_some_and(super::scan::is_blank) {
-                return Err(scan.fault_here("a blank between index and value").into());
+                let expected = "a blank between index and value";
+                return Err(scan.fault_here(expected, SPARSE).into());
             }
             scan.at += 1;
             let value = self.read_cell(scan, attribute, column)?;
@@ -228,7 +230,7 @@ impl Rows {
             self.entries.push(entry);
             scan.skip_blanks();
             if !scan.take(b',') && scan.peek() != Some(b'}') {
-                return Err(scan.fault_here(", or }").into());
+                return Err(scan.fault_here(", or }", SPARSE).into());
             }
         }
         if !ascending {
@@ -241,6 +243,7 @@ impl Rows {
                     .line
                     .fault(at..at, "each attribute index at most once in a row")
                     .found(format!("{} ({name:?}) again", again.attribute))
+                    .help("delete one of the two, or correct its index")
                     .into());
             }
         }
@@ -305,12 +308,13 @@ impl Rows {
                     let attribute = index(&mut inside)?;
                     let Some(column) = inner.get_mut(attribute) else {
                         let expected = format!("an index from 0 to {}", inner.len() - 1);
-                        return Err(line.fault(at..inside.at, expected).into());
+                        let help = "a bag's attributes are counted from 0";
+                        return Err(line.fault(at..inside.at, expected).help(help).into());
                     };
                     bags.cells[attribute] = column.read(&mut inside)?;
                     inside.skip_blanks();
                     if !inside.take(b',') && inside.peek() != Some(b'}') {
-                        return Err(inside.fault_here(", or }").into());
+                        return Err(inside.fault_here(", or }", SPARSE).into());
                     }
                 }
             } else {
@@ -348,7 +352,11 @@ impl Rows {
                 self.is_weighted = true;
                 Ok(weight)
             }
-            _ => Err(scan.line.fault(word.at, "a row weight such as {2.5}").into()),
+            _ => Err(scan
+                .line
+                .fault(word.at, "a row weight such as {2.5}")
+                .help("braces behind the last field hold one finite number")
+                .into()),
         }
     }
 
@@ -476,6 +484,9 @@ impl Rows {
     }
 }
 
+/// What a sparse row looks like.
+const SPARSE: &str = "a sparse row lists indices from 0, each with its value: {0 1.5, 3 red}";
+
 /// A sparse row's attribute index.
 #[inline]
 fn index(scan: &mut Scan) -> Result<usize> {
@@ -490,7 +501,7 @@ fn index(scan: &mut Scan) -> Result<usize> {
         length += 1;
     }
     if length == 0 || length > 9 {
-        return Err(scan.fault_here("an attribute index").into());
+        return Err(scan.fault_here("an attribute index", SPARSE).into());
     }
     scan.at += length;
     Ok(index)

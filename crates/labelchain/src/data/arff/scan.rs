@@ -75,7 +75,8 @@ impl<'a> Scan<'a> {
                 let rest = self.rest();
                 let length = rest.iter().position(ends).unwrap_or(rest.len());
                 if length == 0 || rest[0] == b'%' {
-                    return Err(self.fault_here(expected).into());
+                    let help = "text with blanks, commas, braces, quotes or % stands in quotes";
+                    return Err(self.fault_here(expected, help).into());
                 }
                 let at = self.at..self.at + length;
                 self.at = at.end;
@@ -133,10 +134,11 @@ impl<'a> Scan<'a> {
     }
 
     /// The faulty word begins here.
-    pub(super) fn fault_here(&self, expected: impl Into<String>) -> Fault {
+    pub(super) fn fault_here(&self, expected: impl Into<String>, help: &'static str) -> Fault {
         let rest = self.rest();
         let length = rest.iter().position(|&b| is_blank(b) || b == b',').unwrap_or(rest.len());
-        self.line.fault(self.at..self.at + length.max(usize::from(!rest.is_empty())), expected)
+        let at = self.at..self.at + length.max(usize::from(!rest.is_empty()));
+        self.line.fault(at, expected).help(help)
     }
 
     /// Nothing may follow but a comment.
@@ -144,7 +146,8 @@ impl<'a> Scan<'a> {
         if self.at_end() {
             Ok(())
         } else {
-            Err(self.fault_here(format!("nothing more after {after}")).into())
+            let help = "delete it, or put a % before it, which begins a comment";
+            Err(self.fault_here(format!("nothing more after {after}"), help).into())
         }
     }
 }

@@ -253,7 +253,60 @@ fn wrong_rows_are_refused_with_place_and_remedy() {
     ] {
         let refused = refused_rows(rows);
         assert_eq!(refused.0, format!("t.arff, {message}"), "{rows}");
-        assert!(refused.1.contains(help), "{rows}: {}", refused.1);
+        assert!(refused.1.contains(help) && !refused.1.is_empty(), "{rows}: {}", refused.1);
+    }
+}
+
+#[test]
+fn wrong_bags_are_refused_with_place_and_remedy() {
+    let bag = "@relation 'b: -C -1'\n@attribute bag relational\n@attribute x numeric\n\
+               @attribute d date\n@end bag\n@attribute a {0,1}\n@data\n";
+    for (text, message) in [
+        ("'1,?\\n2',1", ", line 8, column 1: expected 2 fields, as declared, found 1"),
+        ("'{2 1}',1", ", line 8, column 2: expected an index from 0 to 1, found \"2\""),
+        ("'{0 1;}',1", ", line 8, column 4: expected a number, found \"1;\""),
+        ("'{0 1',1", ", line 8, column 5: expected , or }, found the end of the line"),
+        ("'{x}',1", ", line 8, column 2: expected an attribute index, found \"x}\""),
+        (
+            "'1,? 5',1",
+            ", line 8, column 5: expected nothing more after the instance's last field, found \"5\"",
+        ),
+        ("'1,now',1", ", line 8, column 3: expected a date of the declared format, found \"now\""),
+        (",1", ", line 8, column 1: expected a quoted bag of instances, found \",\""),
+    ] {
+        let (refused, help) = refusal_with(format!("{bag}{text}"), &options());
+        assert_eq!(refused, format!("t.arff{message}"), "{text}");
+        assert!(!help.is_empty(), "{text}");
+    }
+    for (text, message) in [
+        (
+            bag.replace("@end bag\n", "@attribute y relational\n"),
+            ", line 5, column 1: expected no bag inside a bag, found another relational attribute",
+        ),
+        (
+            bag.replace("@end bag", "@end sack"),
+            ", line 5, column 6: expected @end bag, found \"sack\"",
+        ),
+        (
+            bag.replace("-C -1", "-C 1"),
+            ": expected label \"bag\" to be 0 or 1, found a relational attribute",
+        ),
+        (
+            bag.replace("@attribute a {0,1}", "@attribute a date"),
+            ": expected label \"a\" to be 0 or 1, found a date",
+        ),
+        (
+            bag.replace("@end bag", "@end bag\n@attribute c relational\n@end c"),
+            ": expected one relational attribute, found a second, \"c\"",
+        ),
+        (
+            bag.replace("@attribute x numeric\n@attribute d date\n", ""),
+            ": expected attributes inside bag \"bag\", found none",
+        ),
+    ] {
+        let (refused, help) = refusal_with(&text, &options());
+        assert_eq!(refused, format!("t.arff{message}"), "{text}");
+        assert!(!help.is_empty(), "{text}");
     }
 }
 
@@ -291,6 +344,15 @@ fn wrong_headers_are_refused_with_place_and_remedy() {
             "t.arff, line 1, column 19: expected a date format of y, M, d, H, m, s and S, found 'w' in \"yyyy w\"",
         ),
         (
+            "@attribute x {a b\n",
+            "t.arff, line 1, column 18: expected } behind the values, on the same line, found the end of the line",
+        ),
+        (
+            "@attribute\n",
+            "t.arff, line 1, column 11: expected an attribute name, found the end of the line",
+        ),
+        ("@attribute x numeric {1 2}\n", "t.arff, line 1, column 25: expected }, found \"2}\""),
+        (
             "@attribute x numeric y\n",
             "t.arff, line 1, column 22: expected nothing more after the attribute's type, found \"y\"",
         ),
@@ -316,7 +378,9 @@ fn wrong_headers_are_refused_with_place_and_remedy() {
             "t.arff: no labels found: the relation name says -C 9, of 1 attributes",
         ),
     ] {
-        assert_eq!(refusal_with(text, &options()).0, message, "{text}");
+        let (refused, help) = refusal_with(text, &options());
+        assert_eq!(refused, message, "{text}");
+        assert!(!help.is_empty(), "{text}");
     }
 }
 
@@ -439,7 +503,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(rows in "[01?,{} 'a\\\\\n]{0,40}") {
-        let _ = parse(Path::new("t.arff"), format!("{HEADER}{rows}").as_bytes(), &options());
+    fn any_text_is_read_or_refused_with_a_remedy(rows in "[01?,{} 'a\\\\\n]{0,40}") {
+        if let Err(error) = parse(Path::new("t.arff"), format!("{HEADER}{rows}").as_bytes(), &options()) {
+            prop_assert!(error.remedy().is_some(), "{error}");
+        }
     }
 }
