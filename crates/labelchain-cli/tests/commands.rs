@@ -246,7 +246,7 @@ fn bombs_are_refused() {
     let place = place.with("songs.arff", SONGS).with("songs.xml", nested);
     let (status, _, error) = place.run(&["describe", "songs.arff"]);
     assert_eq!(status, 2);
-    assert!(error.starts_with("error: songs.xml, line 1: expected"), "{error}");
+    assert!(error.starts_with("error: songs.xml, line 1, column 25: expected"), "{error}");
 
     let place =
         Place::new().with("cut.arff.gz", &fs::read(place.path("bomb.arff.gz")).unwrap()[..5000]);
@@ -409,7 +409,10 @@ fn more_labels_than_there_are_and_no_rows_at_all() {
     let note = "note: --top-labels 9 keeps all, for there are 2 labels\n";
     assert_eq!((status, error.as_str()), (0, note));
     let (status, _, error) = place.run(&["generate", "network", "--rows", "0", "-o", "old.csv"]);
-    assert_eq!((status, error.as_str()), (2, "error: rows is 0, but must be at least 1\n"));
+    assert_eq!(
+        (status, error.as_str()),
+        (2, "error: rows is 0, but must be a whole number from 1 to 4294967295\n")
+    );
     assert_eq!(fs::read(place.path("old.csv")).unwrap(), b"old");
 }
 

@@ -10,6 +10,7 @@ use labelchain::seed::Seed;
 
 use super::convert::report_files;
 use crate::args::Threads;
+use crate::memory;
 use crate::messages::Failure;
 
 #[derive(Args)]
@@ -38,6 +39,11 @@ struct Out {
     /// The file to write: .arff .csv .tsv .svm, each also with .gz or .bz2, in constant memory
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
+
+    /// Refuse what needs more memory than this to be drawn, such as 500M or 8G [default: three
+    /// quarters of the machine's]
+    #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
+    max_memory: Option<u64>,
 
     #[command(flatten)]
     threads: Threads,
@@ -157,6 +163,16 @@ impl Generate {
 }
 
 impl Out {
+    /// Refuses before anything is allocated.
+    fn check(&self, n_bytes: u64) -> Result<()> {
+        let limit = self.max_memory.unwrap_or_else(memory::three_quarters);
+        if n_bytes <= limit {
+            return Ok(());
+        }
+        let what = format!("what is drawn first, about {} MiB,", n_bytes >> 20);
+        Err(Error::TooLarge { path: self.out.clone(), what, limit })
+    }
+
     /// Streams rows to the file, with the command that generates them in its head.
     fn write(
         &self,
@@ -164,7 +180,7 @@ impl Out {
         command: &str,
         rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
     ) -> Result<()> {
-        self.threads.start();
+        self.threads.start()?;
         let note = format!("made by labelchain {} generate {command}", env!("CARGO_PKG_VERSION"));
         let rows = |span| {
             let mut rows = rows(span)?;
@@ -190,6 +206,7 @@ impl ShapesArgs {
                 accepted: "simplehc for hypercubes, simplehs for hyperspheres",
             });
         }
+        self.out.check(shapes.n_bytes())?;
         let drawn = shapes.draw(&stem(&self.out.out), Seed::new(seed))?;
         self.out.write(shapes.n_rows, &command(&shapes, seed), |span| drawn.rows(span))
     }
@@ -245,6 +262,7 @@ impl NetworkArgs {
             noise: self.noise,
             decimals: Some(self.decimals),
         };
+        self.out.check(network.n_bytes())?;
         let drawn = network.draw(&stem(&self.out.out), Seed::new(self.seed))?;
         let NetworkArgs { rows, features, labels, dependence, noise, decimals, seed, .. } = self;
         let command = format!(

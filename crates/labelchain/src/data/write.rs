@@ -61,7 +61,6 @@ pub fn write_in_blocks(
     rows: impl Fn(Range<usize>) -> Result<Dataset> + Sync,
     path: &Path,
 ) -> Result<Vec<PathBuf>> {
-    const BLOCK: usize = 1024;
     let format = Format::of(path)?;
     if format == Format::Parquet {
         return Err(Error::CannotWrite {
@@ -72,8 +71,11 @@ pub fn write_in_blocks(
     }
     let none = rows(0..0)?;
     let list = list_to_write(&none, path, format)?;
+    // As text and as cells, a block of a thousand rows takes some megabytes at most.
+    let of_row = 32 * (none.n_features() + none.n_labels()).max(1);
+    let n_block = ((8 << 20) / of_row).clamp(1, 1024);
     let text = |start: usize| -> Result<Vec<u8>> {
-        let block = rows(start..n_rows.min(start.saturating_add(BLOCK)))?;
+        let block = rows(start..n_rows.min(start.saturating_add(n_block)))?;
         let mut text = Vec::new();
         write_rows(&block, format, start == 0, &mut text)
             .map_err(|error| Error::io(path, error))?;
@@ -81,10 +83,10 @@ pub fn write_in_blocks(
     };
     let data_file = Output::with(path, |out| {
         write_header(&none, format, out)?;
-        let at_once = BLOCK * 4 * rayon::current_num_threads();
-        for first in (0..n_rows).step_by(at_once) {
-            let last = n_rows.min(first.saturating_add(at_once));
-            let starts: Vec<usize> = (first..last).step_by(BLOCK).collect();
+        let n_round = 4 * rayon::current_num_threads() * n_block;
+        for first in (0..n_rows).step_by(n_round) {
+            let last = n_rows.min(first.saturating_add(n_round));
+            let starts: Vec<usize> = (first..last).step_by(n_block).collect();
             let texts: Result<Vec<Vec<u8>>> = starts.par_iter().map(|&start| text(start)).collect();
             texts.map_err(io::Error::other)?.iter().try_for_each(|text| out.write_all(text))?;
         }

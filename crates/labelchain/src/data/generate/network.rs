@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{named, setting};
+use super::{check_size, named, setting};
 use crate::data::{Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::seed::{Rng, Seed};
@@ -11,9 +11,9 @@ use crate::seed::{Rng, Seed};
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `n_rows` | 500 | at least 1 | rows |
-/// | `n_labels` | 6 | at least 1 | labels |
-/// | `n_features` | 12 | any | inputs; feature m speaks of label m mod L |
+/// | `n_rows` | 500 | 1 to 2^32 - 1 | rows |
+/// | `n_labels` | 6 | 1 to 100,000 | labels |
+/// | `n_features` | 12 | up to 1,000,000 | inputs; feature m speaks of label m mod L |
 /// | `dependence` | 1.0 | [0, 1] | how much a label follows its parents; 0 makes labels independent |
 /// | `noise` | 1.0 | above 0 | deviation of a feature around the mean its label sets |
 /// | `decimals` | none | at most 15 | places that cells are rounded to; none keeps all bits |
@@ -72,6 +72,11 @@ impl LabelNetwork {
         self.draw(name, seed)?.rows(0..self.n_rows)
     }
 
+    /// About how many bytes the network takes once it is drawn, without any rows.
+    pub fn n_bytes(&self) -> u64 {
+        (self.n_labels as u64).saturating_add(self.n_features as u64).saturating_mul(100)
+    }
+
     /// Draws the network.
     pub fn draw(&self, name: &str, seed: Seed) -> Result<DrawnNetwork> {
         self.validate()?;
@@ -81,12 +86,7 @@ impl LabelNetwork {
     }
 
     fn validate(&self) -> Result<()> {
-        if self.n_rows == 0 {
-            return setting("rows", 0, "at least 1");
-        }
-        if self.n_labels == 0 {
-            return setting("labels", 0, "at least 1");
-        }
+        check_size(self.n_rows, self.n_labels, &[("features", self.n_features)])?;
         if !(0.0..=1.0).contains(&self.dependence) {
             return setting("dependence", self.dependence, "from 0 to 1");
         }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{named, setting};
+use super::{check_size, named, setting};
 use crate::data::{Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::seed::{Rng, Seed};
@@ -34,11 +34,11 @@ pub enum Points {
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `shape` | cube | | what a label's place looks like |
-/// | `n_rows` | 3000 | at least 1 | N: points |
-/// | `n_labels` | 10 | at least 1 | q: shapes |
-/// | `n_relevant` | 20 | at least 1 | features that say where a point is |
-/// | `n_irrelevant` | 5 | any | features that are noise, uniform in \[-1, 1) |
-/// | `n_redundant` | 5 | any | features that repeat a relevant one |
+/// | `n_rows` | 3000 | 1 to 2^32 - 1 | N: points |
+/// | `n_labels` | 10 | 1 to 100,000 | q: shapes |
+/// | `n_relevant` | 20 | 1 to 1,000,000 | features that say where a point is |
+/// | `n_irrelevant` | 5 | up to 1,000,000 | features that are noise, uniform in \[-1, 1) |
+/// | `n_redundant` | 5 | up to 1,000,000 | features that repeat a relevant one |
 /// | `min_radius` | none | above 0 | least radius; none is (q/10 + 1)/q, 0.2 for ten labels, at most `max_radius` |
 /// | `max_radius` | 0.8 | `min_radius` to 1 | greatest radius |
 /// | `points` | by radius | | how many points each shape is filled with |
@@ -124,6 +124,13 @@ impl Shapes {
         self.draw(name, seed)?.rows(0..self.n_rows)
     }
 
+    /// About how many bytes the shapes take once they are drawn, without any rows: a centre for each
+    /// label, and for each row the shape that it is drawn from.
+    pub fn n_bytes(&self) -> u64 {
+        let centres = (self.n_labels as u64).saturating_mul(self.n_relevant as u64);
+        (self.n_rows as u64).saturating_add(centres.saturating_mul(2)).saturating_mul(4)
+    }
+
     /// Draws the shapes.
     pub fn draw(&self, name: &str, seed: Seed) -> Result<DrawnShapes> {
         let min_radius = self.validate()?;
@@ -149,12 +156,12 @@ impl Shapes {
 
     /// The least radius, if all settings are in range.
     fn validate(&self) -> Result<f64> {
-        if self.n_rows == 0 {
-            return setting("rows", 0, "at least 1");
-        }
-        if self.n_labels == 0 {
-            return setting("labels", 0, "at least 1");
-        }
+        let features = [
+            ("relevant", self.n_relevant),
+            ("irrelevant", self.n_irrelevant),
+            ("redundant", self.n_redundant),
+        ];
+        check_size(self.n_rows, self.n_labels, &features)?;
         if self.n_relevant == 0 {
             return setting("relevant", 0, "at least 1");
         }
