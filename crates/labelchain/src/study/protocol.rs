@@ -1,9 +1,9 @@
 //! What is to be compared with what: the file that a study follows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -15,7 +15,7 @@ use crate::catalog::PaperSet;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
 use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
-use crate::error::{Error, Result, directory_of, nearest};
+use crate::error::{ContentError, Error, Result, directory_of, nearest};
 use crate::method::{Method, registry};
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -76,6 +76,12 @@ pub struct MethodSpec {
     pub settings: Settings,
 }
 
+/// The most sets and the most methods; their names are compared with each other.
+const MAX_ITEMS: usize = 10_000;
+
+/// The most cells. The paper's study, with all variants, has some ten thousand.
+const MAX_CELLS: usize = 1_000_000;
+
 const KEYS: [&str; 7] = ["seed", "folds", "stratify", "data", "sets", "methods", "settings"];
 
 impl Protocol {
@@ -86,8 +92,15 @@ impl Protocol {
         const MAX_BYTES: u64 = 16 << 20;
         let refused = |error| Error::io(path, error);
         let refuse = |found: &str| {
-            let document = Document { path, text: "" };
-            Err(document.fault(0..0, "a file in TOML of at most 16 MiB", found, EXAMPLE))
+            Err(Error::Content(Box::new(ContentError {
+                path: path.into(),
+                line: 0,
+                column: 0,
+                found: found.into(),
+                expected: "a file in TOML of at most 16 MiB".into(),
+                help: Some(EXAMPLE.into()),
+                excerpt: None,
+            })))
         };
         // Opening a pipe would wait for whoever writes to it.
         let metadata = fs::metadata(path).map_err(refused)?;
@@ -151,11 +164,18 @@ impl Protocol {
                 .method(value, settings_of_all.clone())
                 .map(|method| (method.name.clone(), method))
         })?;
+        let n_folds = n_folds.unwrap_or(10);
+        let n_cells = sets.len() * methods.len() * n_folds;
+        if n_cells > MAX_CELLS {
+            let expected = "sets, methods and folds that make at most 1000000 cells";
+            let help = "cut the protocol into several";
+            return Err(document.fault(0..0, expected, n_cells.to_string(), help));
+        }
         reader.mistyped(&sets)?;
         Ok(Protocol {
             text: text.into(),
             seed: seed.unwrap_or(1),
-            n_folds: n_folds.unwrap_or(10),
+            n_folds,
             stratify: stratify.unwrap_or(None),
             sets,
             methods,
@@ -260,14 +280,18 @@ impl<'d> Reader<'d> {
             return Err(document.fault(end..end, format!("a list {key} = […]"), found, EXAMPLE));
         };
         let items = match value.get_ref() {
+            DeValue::Array(items) if items.len() > MAX_ITEMS => {
+                let (expected, help) = ("at most 10000 items", "cut the protocol into several");
+                return Err(document.fault(value.span(), expected, items.len().to_string(), help));
+            }
             DeValue::Array(items) if !items.is_empty() => items,
             _ => return Err(document.not(&format!("a list with at least {what}"), value, EXAMPLE)),
         };
-        let mut first: HashMap<String, u64> = HashMap::new();
+        let mut first: HashMap<String, usize> = HashMap::new();
         let read = |item: &'d Spanned<DeValue<'d>>| {
             let (name, read) = read(item)?;
-            let line = document.line(item.span().start);
-            if let Some(first) = first.insert(name.clone(), line) {
+            if let Some(first) = first.insert(name.clone(), item.span().start) {
+                let first = document.line(first);
                 return Err(document.fault(
                     item.span(),
                     format!("{what} with a name of its own"),
@@ -483,6 +507,7 @@ impl<'d> Reader<'d> {
         let Some(DeValue::Array(items)) = self.table.get("sets").map(Spanned::get_ref) else {
             return Ok(());
         };
+        let used: HashSet<PathBuf> = sets.iter().filter_map(|set| set.source.file()).collect();
         for (set, item) in sets.iter().zip(items) {
             let SetSource::File { path: missing, .. } = &set.source else { continue };
             if missing.exists() {
@@ -491,7 +516,7 @@ impl<'d> Reader<'d> {
             let files = directory_of(missing).read_dir().into_iter().flatten().flatten();
             let unused = files
                 .map(|file| file.path())
-                .filter(|path| !sets.iter().any(|other| other.source.file().as_ref() == Some(path)))
+                .filter(|path| !used.contains(path))
                 .filter(|path| path.extension() == missing.extension());
             let stems: Vec<String> = unused.map(|path| stem(&path)).collect();
             if let Some(near) = nearest(&stem(missing), &stems) {
@@ -788,12 +813,32 @@ mod tests {
         is(format!("[a{}]", ".a".repeat(N)).as_bytes(), nested);
         is(format!("[[a{}]]", ".a".repeat(N)).as_bytes(), nested);
         is(format!("seed = {:?}", "x".repeat(N)).as_bytes(), "…");
-        is(&vec![b'#'; 17 << 20], "expected a file in TOML of at most 16 MiB, found a larger one");
+        let whole = |expected: &str| {
+            let error = Protocol::read(&path, None).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert_eq!((error.kind(), error.remedy().is_some()), (ErrorKind::Content, true));
+        };
+        fs::write(&path, vec![b'#'; 17 << 20]).unwrap();
+        whole("expected a file in TOML of at most 16 MiB, found a larger one");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        let error = Protocol::read(&path, None).unwrap_err();
-        assert!(error.to_string().ends_with("found a directory"), "{error}");
-        assert_eq!(error.kind(), ErrorKind::Content);
+        whole("found a directory");
+    }
+
+    #[test]
+    fn a_study_that_would_never_end_is_refused() {
+        let names =
+            |n: usize, of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join(", ");
+        let study = |n_sets: usize, n_methods: usize| {
+            let sets = names(n_sets, &|at| format!("\"a{at}.csv\""));
+            let methods =
+                names(n_methods, &|at| format!("{{ method = \"br-nb\", name = \"m{at}\" }}"));
+            format!("sets = [{sets}]\nmethods = [{methods}]\nfolds = 100000\n")
+        };
+        let refusal = |text: &str| parsed(text).unwrap_err().to_string();
+        assert!(refusal(&study(11, 1)).ends_with("at most 1000000 cells, found 1100000"));
+        assert!(refusal(&study(1, 10_001)).ends_with("at most 10000 items, found 10001"));
+        assert_eq!(parsed(&study(5, 2)).unwrap().sets.len(), 5);
     }
 
     #[test]
