@@ -19,9 +19,14 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        // Help and version also arrive here, with status 0.
+        // An error repeats what was typed, which is cleaned; help and version also arrive here, with
+        // status 0, and repeat nothing.
         Err(error) => {
-            let _ = error.print();
+            if error.use_stderr() {
+                messages::complain(&error.render().to_string());
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use labelchain::error::{Error, ErrorKind, Part, Remedy, Task};
@@ -56,7 +56,7 @@ impl Failure {
                 (text.into(), 130)
             }
         };
-        let _ = io::stderr().write_all(text.as_bytes());
+        complain(&text);
         ExitCode::from(status)
     }
 }
@@ -137,15 +137,91 @@ fn quoted(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes a command's result to standard output.
+/// Text that is safe to show: what a terminal would obey instead of showing it is replaced by U+FFFD,
+/// one for one, so that columns stay aligned. Lines and tabs stay.
+///
+/// Names come from files and servers. An escape sequence in one could repaint the screen, and
+/// characters that are invisible or reverse the text could make one name look like another.
+pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
+    let is_hostile = |c: char| match c {
+        '\n' | '\t' => false,
+        // Zero-width characters and marks of direction; separators of lines and paragraphs,
+        // embeddings and overrides; joiners and isolates; the byte order mark; invisible tags.
+        '\u{061c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        // C0 with the escape character, DEL, and C1, in which U+009B begins a sequence by itself.
+        _ => c.is_control(),
+    };
+    if text.contains(is_hostile) {
+        Cow::Owned(text.replace(is_hostile, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Writes a page for people to standard output, cleaned also where it goes into a pipe.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    print_data(&cleaned(text))
+}
+
+/// Writes text for programs (JSON, CSV, shell scripts) to standard output.
+pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
+    let mut out = data_output();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
+}
+
+/// Standard output for text that programs read: as it is, but cleaned where a terminal shows it.
+pub(crate) fn data_output() -> Box<dyn Write> {
+    let out = io::stdout().lock();
+    if out.is_terminal() {
+        Box::new(Screen { out, line: Vec::new() })
+    } else {
+        Box::new(io::BufWriter::new(out))
+    }
+}
+
+/// Cleans line by line, since a character may be cut in two by the end of a buffer.
+struct Screen<W: Write> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Write for Screen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.show()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.show()?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Screen<W> {
+    fn show(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        self.out.write_all(cleaned(&String::from_utf8_lossy(&line)).as_bytes())
+    }
 }
 
 /// Writes a remark to standard error, so that standard output stays what was asked for.
 pub(crate) fn remark(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    complain(&format!("{text}\n"));
+}
+
+/// Writes to standard error. If that fails, too, there is nobody left to tell.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().write_all(cleaned(text).as_bytes());
 }
 
 #[cfg(test)]
@@ -317,6 +393,20 @@ mod tests {
             "--gaps drop-sets leaves such data sets out; \
              --gaps worst-rank lets the method come last there"
         );
+    }
+
+    #[test]
+    fn a_screen_shows_text_and_obeys_none_of_it() {
+        let hostile = "a\u{1b}[2Jb\u{9b}c\u{202e}d\u{200b}e\u{2028}f\u{2066}g\r\u{7f}\u{feff}h";
+        let shown =
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}g\u{fffd}\u{fffd}\u{fffd}h";
+        assert_eq!(cleaned(hostile), shown);
+        assert!(matches!(cleaned("naïve\tBayes\nλ 日本 😀"), Cow::Borrowed(_)));
+        let mut screen = Screen { out: Vec::new(), line: Vec::new() };
+        // One byte at a time, so that characters are cut in two.
+        hostile.as_bytes().iter().for_each(|byte| screen.write_all(&[*byte]).unwrap());
+        screen.flush().unwrap();
+        assert_eq!(String::from_utf8(screen.out).unwrap(), shown);
     }
 
     #[test]

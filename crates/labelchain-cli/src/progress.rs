@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use labelchain::Progress;
 
+use crate::messages::cleaned;
+
 /// So many steps done of so many.
 pub(crate) struct Bar(ProgressBar);
 
@@ -69,7 +71,7 @@ impl Bar {
 
     pub(crate) fn say(&self, n_done: usize, text: String) {
         self.0.set_position(n_done as u64);
-        self.0.set_message(text);
+        self.0.set_message(cleaned(&text).into_owned());
     }
 
     /// Also when it is dropped, so that an error does not stand behind half a bar.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::not_over;
 use crate::bars::{brackets, cut, scale, width};
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain compare results.csv -o report.html")]
@@ -117,7 +117,10 @@ impl ComparisonArgs {
             let report = Report::of(&title, results, &comparison, printed.as_ref(), notes)?;
             save_report(&report, results, out)?;
         }
-        print(&if self.json { json(&comparison) } else { text(&comparison) })
+        if self.json {
+            return print_data(&json(&comparison));
+        }
+        print(&text(&comparison))
     }
 
     fn plan(&self) -> TestPlan {

@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::{Shell, generate};
 
 use crate::args::Arguments;
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print_data};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -21,6 +21,6 @@ impl Completions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let mut script = Vec::new();
         generate(self.shell, &mut Arguments::command(), "labelchain", &mut script);
-        print(&String::from_utf8_lossy(&script))
+        print_data(&String::from_utf8_lossy(&script))
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::convert_line;
 use crate::fetch::{Fetch, Limits};
 use crate::memory;
-use crate::messages::{Failure, print, remark};
+use crate::messages::{Failure, print, print_data, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
@@ -85,19 +85,21 @@ impl Datasets {
             return fetch.run();
         }
         let Some(directory) = &self.check else {
-            return print(&if self.json {
-                json!({"sets": PaperSet::ALL.iter().map(set_json).collect::<Vec<_>>()}).to_string()
-                    + "\n"
-            } else {
-                PaperSet::ALL.iter().map(listed).collect()
-            });
+            if self.json {
+                let sets: Vec<Value> = PaperSet::ALL.iter().map(set_json).collect();
+                return print_data(&(json!({"sets": sets}).to_string() + "\n"));
+            }
+            return print(&PaperSet::ALL.iter().map(listed).collect::<String>());
         };
         std::fs::read_dir(directory)
             .map_err(|source| Error::Io { path: directory.clone(), source })?;
         let progress = Bar::spinner("reading");
         let found: Vec<Found> = PaperSet::ALL.iter().map(|set| found_in(set, directory)).collect();
         progress.end();
-        print(&if self.json { checked_json(&found) } else { checked(&found) })
+        if self.json {
+            return print_data(&checked_json(&found));
+        }
+        print(&checked(&found))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::DataFile;
 use crate::bars::{bar, cut};
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain describe items.csv --labels 'tag_*'")]
@@ -25,7 +25,10 @@ impl Describe {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let reading = self.data.read()?;
         let description = Description::of(&reading.table, &reading.notes);
-        print(&if self.json { json(&description) } else { text(&description) })
+        if self.json {
+            return print_data(&json(&description));
+        }
+        print(&text(&description))
     }
 }
 

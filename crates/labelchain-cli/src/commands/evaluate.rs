@@ -14,7 +14,7 @@ use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, notes};
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
 #[derive(Args)]
@@ -98,11 +98,10 @@ impl Evaluate {
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &folds, &evaluations)?;
         }
-        print(&if self.json {
-            self.json(data, &evaluations)
-        } else {
-            text(data, self, &evaluations)
-        })
+        if self.json {
+            return print_data(&self.json(data, &evaluations));
+        }
+        print(&text(data, self, &evaluations))
     }
 
     fn json(&self, data: &Dataset, evaluations: &[Evaluation]) -> String {

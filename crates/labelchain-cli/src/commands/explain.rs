@@ -13,7 +13,7 @@ use labelchain::model::{AlignedRows, Explanation};
 
 use crate::args::{ModelAndRows, Threads, check_member};
 use crate::bars::{bar, cut, width};
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain explain yeast.labelchain new.csv --row 17")]
@@ -47,7 +47,7 @@ impl Explain {
         let explanations = row.explain()?;
         let Some(explanation) = explanations.first() else { return Ok(()) };
         if self.json {
-            return print(&format!("{}\n", explanation.json(self.row)));
+            return print_data(&format!("{}\n", explanation.json(self.row)));
         }
         let mut page = format!(
             "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",

@@ -12,7 +12,7 @@ use labelchain::{Model, Prediction};
 use serde_json::json;
 
 use crate::args::{ModelAndRows, Threads, is_same_file};
-use crate::messages::{Failure, remark};
+use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
@@ -136,7 +136,7 @@ impl Predict {
         let mut traces = self.explain.as_deref().map(Output::create).transpose()?;
         let traces_out = traces.as_mut().map(|traces| traces as &mut dyn Write);
         if self.out == Path::new("-") {
-            let mut out = io::BufWriter::new(io::stdout().lock());
+            let mut out = data_output();
             answer(&mut out, traces_out).and_then(|()| out.flush()).map_err(|error| {
                 error.downcast::<Error>().map_or_else(Failure::Output, Failure::Library)
             })?;

@@ -10,7 +10,7 @@ use labelchain::loss::{Criterion, Losses, Undefined};
 use serde_json::{Map, Value, json};
 
 use crate::args::ReadingArgs;
-use crate::messages::{Failure, print, remark};
+use crate::messages::{Failure, print, print_data, remark};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain score truth.arff predicted.csv")]
@@ -46,7 +46,7 @@ impl Score {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let (losses, n_rows, n_labels) = self.losses()?;
         if self.json {
-            return print(&self.json(&losses, n_rows, n_labels));
+            return print_data(&self.json(&losses, n_rows, n_labels));
         }
         print(&self.text(&losses, n_rows, n_labels))
     }

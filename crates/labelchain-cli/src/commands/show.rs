@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{ModelFile, check_member};
 use crate::bars::{cut, width};
 use crate::memory;
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain show yeast.labelchain")]
@@ -46,7 +46,7 @@ impl Show {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let model = self.model.load(self.max_memory)?;
         if self.json {
-            return print(&(json(&model).to_string() + "\n"));
+            return print_data(&(json(&model).to_string() + "\n"));
         }
         if let Some(label) = &self.tree {
             return print(&self.tree(&model, label)?);

@@ -13,7 +13,7 @@ use labelchain::seed::Seed;
 use serde_json::json;
 
 use crate::args::{DataFile, Stratify};
-use crate::messages::{Failure, print};
+use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  labelchain split yeast.arff.gz --stratify iterative -o folds")]
@@ -67,7 +67,10 @@ impl Split {
             (name.clone(), lines.into_bytes())
         };
         save_directory(&self.out, &cut.files.iter().map(file).collect::<Vec<_>>())?;
-        print(&if self.json { self.json(&data, &cut) } else { self.text(&data, &cut) })
+        if self.json {
+            return print_data(&self.json(&data, &cut));
+        }
+        print(&self.text(&data, &cut))
     }
 
     fn cut(&self, data: &Dataset) -> Result<Cut> {

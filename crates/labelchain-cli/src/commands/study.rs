@@ -18,7 +18,7 @@ use super::compare::ComparisonArgs;
 use crate::args::not_over;
 use crate::interrupt;
 use crate::memory;
-use crate::messages::{Failure, print, remark};
+use crate::messages::{Failure, print, print_data, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
@@ -213,7 +213,10 @@ impl ShowStatus {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.part()?;
         let status = study::status(&protocol, &self.files.results())?;
-        print(&if self.json { json(&protocol, &status) } else { text(&protocol, &status) })
+        if self.json {
+            return print_data(&json(&protocol, &status));
+        }
+        print(&text(&protocol, &status))
     }
 }
 
@@ -353,7 +356,7 @@ impl Export {
             _ => {
                 let mut text = Vec::new();
                 results.write(&mut text).map_err(Failure::Output)?;
-                print(&String::from_utf8_lossy(&text))
+                print_data(&String::from_utf8_lossy(&text))
             }
         }
     }
