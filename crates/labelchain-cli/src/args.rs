@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::{
-    Checksums, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading,
+    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading,
     Threshold, read, read_in_blocks,
 };
 use labelchain::ensemble::STRATEGIES;
@@ -454,6 +454,20 @@ pub(crate) fn methods_in_words() -> String {
         format!("-{} ({}) with {}", base.name, base.about, names(&goes))
     });
     format!("a strategy and a base: {}", by_base.collect::<Vec<_>>().join("; "))
+}
+
+/// How names are written into tables of answers and results.
+#[derive(Args)]
+pub(crate) struct NameArgs {
+    /// In CSV and TSV, names as they are, also those that a spreadsheet would run as a formula
+    #[arg(long)]
+    raw: bool,
+}
+
+impl NameArgs {
+    pub(crate) fn names(&self) -> CsvNames {
+        if self.raw { CsvNames::Raw } else { CsvNames::Escaped }
+    }
 }
 
 /// How many threads.

@@ -90,5 +90,47 @@ fn what_programs_read_holds_names_as_they_are() {
     let described = place.json(&["describe", "d.csv", "--labels-last", "2", "--json"]);
     assert_eq!(described["label_names"][0], format!("a{HOSTILE}"));
     place.ok(&["convert", "d.csv", "--labels-last", "2", "same.csv"]);
+    assert_eq!(place.files(), ["d.csv", "same.csv", "same.xml"]);
     assert_eq!(fs::read_to_string(place.path("same.csv")).unwrap(), data(30));
+}
+
+#[test]
+fn no_cell_of_answers_or_results_is_a_formula() {
+    let data = data(30).replace(HOSTILE, "");
+    let protocol = r#"
+        folds = 2
+        sets = [
+            { file = "d.csv", name = "=set", labels-last = 2 },
+            { file = "d.csv", name = "-set", labels-last = 2 },
+        ]
+        methods = [{ method = "br-nb", name = "@one" }, { method = "ecc-nb", name = "+two" }]
+    "#;
+    let place = Place::new().with("d.csv", data).with("p.toml", protocol);
+    let labels = ["--labels-last", "2"];
+    let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
+    let header = |name: &str| read(name).lines().next().unwrap().to_string();
+    place.ok(&["train", "d.csv", labels[0], labels[1], "-m", "br-nb", "-o", "m.labelchain"]);
+    place.ok(&["predict", "m.labelchain", "d.csv", "--proba", "-o", "p.csv"]);
+    assert_eq!(header("p.csv"), "a,'=b,a:share,'=b:share");
+    place.ok(&["predict", "m.labelchain", "d.csv", "--raw", "-o", "raw.tsv"]);
+    assert_eq!(header("raw.tsv"), "a\t=b");
+    // Labels are found in both spellings, and the losses are the same.
+    let score = |answers| place.ok(&["score", "d.csv", answers, labels[0], labels[1]]);
+    assert_eq!(score("p.csv"), score("raw.tsv"));
+    let evaluate = ["evaluate", "d.csv", labels[0], labels[1], "--folds", "2", "-m", "br-nb"];
+    place.ok(&[&evaluate[..], &["--predictions", "e.csv"]].concat());
+    assert_eq!(header("e.csv"), "fold,row,method,a,'=b");
+
+    place.ok(&["study", "run", "p.toml"]);
+    place.ok(&["study", "export", "p.toml", "-o", "x.csv"]);
+    assert!(read("x.csv").lines().nth(1).unwrap().starts_with("'=set,'@one,"));
+    let raw = place.ok(&["study", "export", "p.toml", "--raw"]);
+    assert!(raw.lines().nth(1).unwrap().starts_with("=set,@one,"));
+    place.ok(&["study", "report", "p.toml", "-o", "report"]);
+    assert_eq!(read("report/results.csv"), read("x.csv"));
+    assert!(read("report/statistics.csv").lines().any(|line| line.contains(",'=set,'@one,")));
+    // What is read back has its names again.
+    let methods = place.json(&["compare", "x.csv", "--json"])["criteria"][0]["mean_ranks"].clone();
+    let names: Vec<&String> = methods.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["@one", "+two"]);
 }

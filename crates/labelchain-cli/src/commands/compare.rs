@@ -13,7 +13,7 @@ use labelchain::seed::Seed;
 use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
-use crate::args::not_over;
+use crate::args::{NameArgs, not_over};
 use crate::bars::{brackets, cut, scale, width};
 use crate::messages::{Failure, print, print_data};
 
@@ -76,6 +76,9 @@ pub(crate) struct ComparisonArgs {
     #[arg(long, value_name = "FILE.csv", requires = "report")]
     compare_paper: Option<PathBuf>,
 
+    #[command(flatten)]
+    names: NameArgs,
+
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -114,7 +117,8 @@ impl ComparisonArgs {
                 comparison.methods.len(),
                 comparison.sets_in_words()
             );
-            let report = Report::of(&title, results, &comparison, printed.as_ref(), notes)?;
+            let mut report = Report::of(&title, results, &comparison, printed.as_ref(), notes)?;
+            report.names = self.names.names();
             save_report(&report, results, out)?;
         }
         if self.json {
@@ -164,7 +168,9 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
         ("statistics.csv".into(), report.text(ReportFormat::Csv, true).into_bytes()),
     ];
     let mut measured = Vec::new();
-    results.write(&mut measured).map_err(|source| Error::Io { path: out.into(), source })?;
+    results
+        .write(report.names, &mut measured)
+        .map_err(|source| Error::Io { path: out.into(), source })?;
     files.push(("results.csv".into(), measured));
     for figure in report.figures() {
         files.push((format!("figures/{}.svg", figure.id), figure.svg.clone().into_bytes()));

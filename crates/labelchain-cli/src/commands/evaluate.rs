@@ -1,19 +1,20 @@
 //! `labelchain evaluate`: cross-validate methods, all eleven losses.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::split::{Folds, folds};
 use labelchain::data::stratify::{Balance, equal_shares, stratify};
-use labelchain::data::{Dataset, Table, save};
+use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation};
 use labelchain::loss::{Criterion, Losses};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, Stratify, methods_in_words, notes};
+use crate::args::{BagArgs, DataFile, MethodArgs, NameArgs, Stratify, methods_in_words, notes};
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -53,6 +54,9 @@ pub(crate) struct Evaluate {
     /// Also write every answer: fold, row, method, then 0 or 1 for each label
     #[arg(long, value_name = "FILE.csv")]
     predictions: Option<PathBuf>,
+
+    #[command(flatten)]
+    names: NameArgs,
 
     /// One JSON object instead of text
     #[arg(long)]
@@ -96,7 +100,7 @@ impl Evaluate {
         let evaluations = evaluations.map_err(in_file)?;
         bar.end();
         if let Some(path) = &self.predictions {
-            save_predictions(path, data, &folds, &evaluations)?;
+            save_predictions(path, data, &folds, &evaluations, self.names.names())?;
         }
         if self.json {
             return print_data(&self.json(data, &evaluations));
@@ -182,11 +186,13 @@ fn save_predictions(
     data: &Dataset,
     folds: &Folds,
     evaluations: &[Evaluation],
+    names: CsvNames,
 ) -> Result<()> {
     save(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
-        let header = ["fold", "row", "method"].into_iter().map(String::from);
-        csv.write_record(header.chain(data.label_names().iter().cloned()))?;
+        let labels = data.label_names().iter().map(|name| names.cell(name));
+        let header = ["fold", "row", "method"].into_iter().map(Cow::Borrowed).chain(labels);
+        csv.write_record(header.map(Cow::into_owned))?;
         for evaluation in evaluations {
             for (row, fold) in folds.fold_of().iter().enumerate() {
                 let start = [fold.to_string(), row.to_string(), evaluation.method.to_string()];

@@ -5,13 +5,13 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{Dataset, Format, Output, Table, outputs, publish};
+use labelchain::data::{CsvNames, Dataset, Format, Output, Table, outputs, publish};
 use labelchain::error::{Error, Result};
 use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
-use crate::args::{ModelAndRows, Threads, is_same_file};
+use crate::args::{ModelAndRows, NameArgs, Threads, is_same_file};
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
 
@@ -30,6 +30,9 @@ pub(crate) struct Predict {
     /// label:share
     #[arg(long)]
     proba: bool,
+
+    #[command(flatten)]
+    names: NameArgs,
 
     /// Also write how every member decided every row
     #[arg(long, value_name = "FILE.jsonl")]
@@ -123,7 +126,9 @@ impl Predict {
                 let prediction = rows.predict().map_err(io::Error::other)?;
                 let answered = Answered { model, prediction: &prediction, first };
                 match kind {
-                    Kind::Separated(separator) => answered.separated(out, separator, self.proba)?,
+                    Kind::Separated(separator) => {
+                        answered.separated(out, separator, self.proba, self.names.names())?;
+                    }
                     _ => answered.lines(out)?,
                 }
                 if let Some(traces) = &mut traces {
@@ -190,13 +195,20 @@ struct Answered<'a> {
 impl Answered<'_> {
     /// A column of 0 and 1 for each label, in label order; then, if asked for, the shares. Names go
     /// before the first row.
-    fn separated(&self, out: &mut dyn Write, separator: u8, proba: bool) -> io::Result<()> {
+    fn separated(
+        &self,
+        out: &mut dyn Write,
+        separator: u8,
+        proba: bool,
+        spelt: CsvNames,
+    ) -> io::Result<()> {
         let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
         let (names, labels) = (self.model.label_names(), &self.prediction.labels);
         let n_shares = if proba { names.len() } else { 0 };
         if self.first == 0 {
             let shares = names[..n_shares].iter().map(|name| format!("{name}:share"));
-            csv.write_record(names.iter().cloned().chain(shares)).map_err(as_io)?;
+            let names = names.iter().cloned().chain(shares);
+            csv.write_record(names.map(|name| spelt.cell(&name).into_owned())).map_err(as_io)?;
         }
         for row in 0..labels.n_rows() {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use labelchain::data::{LabelChoice, ReadOptions, read};
+use labelchain::data::{CsvNames, LabelChoice, ReadOptions, read};
 use labelchain::error::{ContentError, Error, Result};
 use labelchain::loss::{Criterion, Losses, Undefined};
 use serde_json::{Map, Value, json};
@@ -56,9 +56,19 @@ impl Score {
         let options = self.reading.options();
         let truth = read(&self.truth, &options)?.into_rows()?;
         // Labels are found by name: the columns may be in another order, or have inputs among them.
-        let named = LabelChoice::Named(truth.label_names().to_vec());
-        let predicted = read(&self.predicted, &ReadOptions { labels: named, ..options })?;
-        let predicted = predicted.into_rows()?;
+        let names = truth.label_names().to_vec();
+        let escaped: Vec<String> =
+            names.iter().map(|name| CsvNames::Escaped.cell(name).into_owned()).collect();
+        let read_with = |names: &[String]| {
+            let labels = LabelChoice::Named(names.to_vec());
+            read(&self.predicted, &ReadOptions { labels, ..options.clone() })
+        };
+        // A table of answers spells them so that a spreadsheet runs none, unless it is raw.
+        let predicted = match read_with(&names) {
+            Err(Error::UnknownColumn { .. }) if escaped != names => read_with(&escaped),
+            read => read,
+        };
+        let predicted = predicted?.into_rows()?;
         if truth.n_rows() != predicted.n_rows() {
             return Err(Error::Content(Box::new(ContentError {
                 path: self.predicted.clone(),

@@ -15,7 +15,7 @@ use labelchain::study::{
 use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
-use crate::args::not_over;
+use crate::args::{NameArgs, not_over};
 use crate::interrupt;
 use crate::memory;
 use crate::messages::{Failure, print, print_data, remark};
@@ -341,6 +341,9 @@ struct Export {
     /// The table to write: dataset,method,criterion,fold,loss,seconds [default: standard output]
     #[arg(short, long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    names: NameArgs,
 }
 
 impl Export {
@@ -348,14 +351,15 @@ impl Export {
         let protocol = self.files.part()?;
         let database = self.files.results();
         let results = study::results(&protocol, &database)?;
+        let names = self.names.names();
         match &self.out {
             Some(out) if out != Path::new("-") => {
                 not_over(&[&self.files.protocol, &database], out)?;
-                Ok(save(out, |file| results.write(file))?)
+                Ok(save(out, |file| results.write(names, file))?)
             }
             _ => {
                 let mut text = Vec::new();
-                results.write(&mut text).map_err(Failure::Output)?;
+                results.write(names, &mut text).map_err(Failure::Output)?;
                 print_data(&String::from_utf8_lossy(&text))
             }
         }

@@ -34,6 +34,7 @@ mod write;
 pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
 pub use checksums::Checksums;
+pub use csv::CsvNames;
 pub use describe::Description;
 pub use file::{Format, stem};
 pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::data::{Cell, Record, check_length, open, open_table, stem};
+use crate::data::{Cell, CsvNames, Record, check_length, open, open_table, stem};
 use crate::error::{ContentError, Error, Result};
 
 /// The loss of a method on a data set, by one criterion.
@@ -215,7 +215,7 @@ impl Results {
 
     /// Writes the columns `dataset,method,criterion,fold,loss,seconds`, without `fold` or `seconds` if
     /// no measurement has one.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, names: CsvNames, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         let has_folds = self.rows.iter().any(|row| row.key.fold.is_some());
         let has_seconds = self.rows.iter().any(|row| row.seconds.is_some());
@@ -227,9 +227,9 @@ impl Results {
         });
         csv.write_record(&fields)?;
         for of in self.iter() {
-            csv.write_field(of.dataset)?;
-            csv.write_field(of.method)?;
-            csv.write_field(of.criterion)?;
+            for name in [of.dataset, of.method, of.criterion] {
+                csv.write_field(names.cell(name).as_ref())?;
+            }
             if has_folds {
                 csv.write_field(of.fold.map(|fold| fold.to_string()).unwrap_or_default())?;
             }
@@ -248,7 +248,7 @@ impl Results {
     /// any order, and may have `criterion`, `fold` and `seconds`; other columns are ignored. A wide
     /// table has neither a method nor a loss column: every column other than `dataset`, `criterion`
     /// and `fold` holds the losses of a method. Without a criterion column, the criterion has the name
-    /// of the file. An empty cell is no measurement.
+    /// of the file. An empty cell is no measurement. Names may be [escaped](CsvNames::Escaped).
     pub fn read(path: &Path) -> Result<Results> {
         if path.is_dir() {
             return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
@@ -370,7 +370,8 @@ impl Columns {
                 let taken = [Some(dataset), criterion, fold];
                 // A column without a name holds row numbers: some programs, such as pandas, write it so.
                 let is_method = |at: &usize| !taken.contains(&Some(*at)) && !names[*at].is_empty();
-                let method = |at: usize| (MethodName::Above(names[at].clone()), at);
+                let name = |at: usize| CsvNames::unescaped(&names[at]).to_string();
+                let method = |at: usize| (MethodName::Above(name(at)), at);
                 let methods: Vec<_> = (0..names.len()).filter(is_method).map(method).collect();
                 if methods.is_empty() {
                     return Err(refused("at least one column of losses".into()));
@@ -383,8 +384,8 @@ impl Columns {
 
 fn name<'r>(record: &'r Record, column: usize) -> Result<Cow<'r, str>> {
     let name = match record.text(column)? {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
-        Cow::Owned(text) => Cow::Owned(text.trim().into()),
+        Cow::Borrowed(text) => Cow::Borrowed(CsvNames::unescaped(text.trim())),
+        Cow::Owned(text) => Cow::Owned(CsvNames::unescaped(text.trim()).into()),
     };
     if name.is_empty() {
         return Err(record.fault_in(column, "a name").found("none").into());
@@ -491,7 +492,7 @@ mod tests {
             results
                 .push(Measurement {
                     dataset: "a, b",
-                    method: "br",
+                    method: "=br",
                     criterion: "hamming",
                     fold: Some(fold),
                     loss,
@@ -500,13 +501,16 @@ mod tests {
                 .unwrap();
         }
         let mut text = Vec::new();
-        results.write(&mut text).unwrap();
+        results.write(CsvNames::Escaped, &mut text).unwrap();
+        assert!(String::from_utf8_lossy(&text).contains(",'=br,"));
         let again = Results::parse("x.csv".as_ref(), &text).unwrap();
         assert!(again.iter().eq(results.iter()));
+        let wide = parsed("dataset,'=br\ny,1\n").unwrap();
+        assert_eq!(wide.methods(), ["=br"]);
         let twice = results.push(results.clone().iter().next().unwrap()).unwrap_err();
         assert_eq!(
             twice.to_string(),
-            "the loss of br on a, b by hamming, fold 0 is given twice: 0.1 and 0.1"
+            "the loss of =br on a, b by hamming, fold 0 is given twice: 0.1 and 0.1"
         );
     }
 

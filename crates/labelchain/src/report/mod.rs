@@ -20,6 +20,7 @@ pub use sheet::{Mark, Sheet, SheetCell, SheetRow};
 
 use printed::PrintedComparison;
 
+use crate::data::CsvNames;
 use crate::error::{Error, Remedy, Result};
 use crate::experiment::Results;
 use crate::loss::Criterion;
@@ -88,6 +89,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The parts.
     pub sections: Vec<Section>,
+    /// How names are written in [CSV](ReportFormat::Csv).
+    pub names: CsvNames,
     comparison: Comparison,
 }
 
@@ -188,6 +191,7 @@ impl Report {
             procedure: procedure(comparison),
             notes,
             sections,
+            names: CsvNames::default(),
             comparison: comparison.clone(),
         })
     }
@@ -198,7 +202,7 @@ impl Report {
             ReportFormat::Html => html::page(self),
             ReportFormat::Markdown => markdown::document(self, has_figures),
             ReportFormat::Latex => latex::document(self, &self.comparison),
-            ReportFormat::Csv => numbers::rows(&self.comparison),
+            ReportFormat::Csv => numbers::rows(&self.comparison, self.names),
         }
     }
 

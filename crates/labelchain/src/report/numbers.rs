@@ -1,13 +1,18 @@
 //! Every number as a row of CSV: criterion, data set, one or two methods, statistic, value.
 
+use std::borrow::Cow;
+
+use crate::data::CsvNames;
 use crate::stats::Comparison;
 
 /// The CSV text, with its header.
-pub(super) fn rows(comparison: &Comparison) -> String {
+pub(super) fn rows(comparison: &Comparison, names: CsvNames) -> String {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let mut row = |fields: [&str; 5], value: f64| {
         // Writing into memory does not fail.
-        let _ = csv.write_record(fields.into_iter().chain([value.to_string().as_str()]));
+        let value = Cow::Owned(value.to_string());
+        let cells = fields.into_iter().map(|name| names.cell(name)).chain([value]);
+        let _ = csv.write_record(cells.map(Cow::into_owned));
     };
     let methods = &comparison.methods;
     let mut all = |of: &crate::stats::CriterionComparison| {

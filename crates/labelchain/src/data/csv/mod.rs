@@ -17,6 +17,7 @@
 //! - which columns are labels (the label list beside the file says it);
 //! - row weights, and that the cells were sparse.
 
+mod names;
 mod records;
 
 use std::borrow::Cow;
@@ -32,6 +33,7 @@ use super::{
 };
 use crate::error::{ContentError, Error, Remedy, Result};
 
+pub use names::CsvNames;
 pub(crate) use records::{Record, Records};
 
 /// More columns than any table has; a header of nothing but separators is refused here and not
