@@ -15,7 +15,7 @@ use place::Place;
 use serde_json::Value;
 
 /// Runs in the page before anything else, and reports when it is loaded.
-const PROBE: &str = r#"<script>
+const PROBE: &str = r#"<script nonce="probe">
 const trouble = [];
 addEventListener("error", (event) => trouble.push("error: " + event.message), true);
 addEventListener("unhandledrejection", (event) => trouble.push("rejection: " + event.reason));
@@ -117,7 +117,9 @@ fn the_page_is_whole_in_a_real_browser() {
     let place = Place::new().with("r.csv", results());
     place.ok(&["compare", "r.csv", "-o", "page.html"]);
     let page = fs::read_to_string(place.path("page.html")).unwrap();
-    fs::write(place.path("probed.html"), page.replacen("</head>", PROBE, 1)).unwrap();
+    // The policy allows the page's own script only, so that the probe has to be admitted.
+    let admitted = page.replacen("script-src ", "script-src 'nonce-probe' ", 1);
+    fs::write(place.path("probed.html"), admitted.replacen("</head>", PROBE, 1)).unwrap();
     let compared = place.json(&["compare", "r.csv", "--json"]);
     let n_criteria = compared["criteria"].as_array().unwrap().len();
     for width in [1280, 390] {

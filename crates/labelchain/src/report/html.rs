@@ -6,9 +6,13 @@ use super::sheet::{Mark, Sheet, SheetCell, SheetRow};
 use super::svg::Escaped;
 use super::{Figure, Report, Section};
 
-/// The page's content security policy: a browser may load nothing from elsewhere.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+/// The page's content security policy: a browser may load nothing from elsewhere, and obeys only the
+/// styles and the script that have these SHA-256 hashes, whatever stands in a name. They are those of
+/// page.css, of the style in each figure, and of page.js; a test says what they have to be.
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; \
+     style-src 'sha256-wQad5pswsiWNoRhuZggc2Gpib27e0FLZqZ5QL0W3Kuw=' \
+     'sha256-3dGct+5a9b5wPfdUn65qsz3o07nm0kOQu9HDNEn3X8A='; \
+     script-src 'sha256-Pt3OlgKo+gD3LW5yIvR3EJonq4vvL9gSv4MyW/HwD40='";
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> String {
@@ -58,7 +62,7 @@ fn paragraph(text: &str) -> String {
 fn part(section: &Section, report: &Report) -> String {
     let Section { id, title, .. } = section;
     let mut page = format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-head\">\n<h2 id=\"{id}-head\">{}</h2>\n",
+        "<section id=\"{id}\" aria-labelledby=\"head-{id}\">\n<h2 id=\"head-{id}\">{}</h2>\n",
         Escaped(title)
     );
     section.text.iter().for_each(|text| page += &paragraph(text));
@@ -199,4 +203,45 @@ fn cell(cell: &SheetCell, span: &str) -> String {
         ""
     };
     format!("<td{span}{class}{value}{source}>{text}{tie}</td>")
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+    use crate::experiment::Results;
+    use crate::report::compare;
+    use crate::stats::TestPlan;
+
+    /// What stands between the tags of an element, wherever it occurs.
+    fn contents<'p>(page: &'p str, element: &str) -> Vec<&'p str> {
+        let (start, end) = (format!("<{element}>"), format!("</{element}>"));
+        page.split(&start).skip(1).map(|rest| rest.split(&end).next().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_policy_knows_every_style_and_script_of_the_page_and_no_other() {
+        let text = "dataset,ecc,br\nyeast,0.2,0.3\nflags,0.3,0.4\nscene,0.1,0.2\n";
+        let results = Results::parse("losses.csv".as_ref(), text.as_bytes()).unwrap();
+        let comparison = compare(&results, &[], TestPlan::default()).unwrap();
+        let report = Report::of("Two methods", &results, &comparison, None, vec![]).unwrap();
+        let page = page(&report);
+        let hash =
+            |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+        let hashes = |element| {
+            let mut hashes: Vec<String> = contents(&page, element).into_iter().map(hash).collect();
+            hashes.dedup();
+            hashes.join(" ")
+        };
+        let (styles, scripts) = (hashes("style"), hashes("script"));
+        assert!(
+            POLICY.ends_with(&format!("style-src {styles}; script-src {scripts}")),
+            "{styles} {scripts}"
+        );
+        assert!(
+            !page.contains(" style=") && !page.contains("<style ") && !page.contains("<script ")
+        );
+    }
 }

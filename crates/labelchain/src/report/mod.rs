@@ -73,9 +73,27 @@ pub fn title(criterion: &str) -> String {
     criterion.parse().map_or_else(|_| criterion.into(), |ours: Criterion| ours.title().into())
 }
 
-/// A name as part of file names and links.
-fn slug(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+/// A criterion's name as part of file names and links, another for each name.
+///
+/// A plain name, such as `macro_f1`, is itself, with hyphens. Of all others, capitals, signs and
+/// foreign letters are lost, since some file systems do not tell them apart or do not have them; a dot
+/// and a hash of the name, which no plain name has, keep them distinct.
+fn slug(criterion: &str) -> String {
+    const MAX_LENGTH: usize = 60;
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let stem: String = criterion.chars().map(kept).take(MAX_LENGTH).collect();
+    if stem.replace('-', "_") == criterion {
+        stem
+    } else {
+        let hash = blake3::hash(criterion.as_bytes()).to_hex();
+        format!("{stem}.{}", &hash[..16])
+    }
+}
+
+/// The link to the section of a criterion. No other part of a report has such a name, whatever the
+/// criterion is called.
+fn section_id(criterion: &str) -> String {
+    format!("by-{}", slug(criterion))
 }
 
 /// The contents of a report, in the order in which they are shown.
@@ -154,7 +172,7 @@ impl Report {
         }
         let criteria = comparison.criteria.iter().enumerate();
         sections.extend(criteria.map(|(at, of)| Section {
-            id: slug(&of.table.criterion),
+            id: section_id(&of.table.criterion),
             title: self::title(&of.table.criterion),
             text: vec![sheet::verdict(comparison, of)],
             figures: vec![figure::diagram(comparison, of)],
@@ -303,4 +321,61 @@ fn procedure(comparison: &Comparison) -> Vec<String> {
         ),
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_criteria_share_a_file_and_every_file_can_be_made() {
+        let mut names: Vec<String> = [
+            "a/b", "a:b", "a-b", "a_b", "A_b", "a_B", "a b", "", "-", "λ", "δ", "日本", "con",
+            "../x",
+        ]
+        .map(String::from)
+        .into();
+        names.extend(["x", "y"].map(|end| "long".repeat(100) + end));
+        // A name that is made to collide with the slug of another.
+        names.push(slug("a/b").replace(['-', '.'], "_"));
+        let slugs: Vec<String> = names.iter().map(|name| slug(name)).collect();
+        let distinct: HashSet<String> = slugs.iter().map(|slug| slug.to_lowercase()).collect();
+        assert_eq!(distinct.len(), names.len(), "{slugs:?}");
+        let is_safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+        for slug in slugs {
+            assert!(slug.chars().all(is_safe) && slug.len() < 100, "{slug}");
+        }
+        assert_eq!(slug("macro_f1"), "macro-f1");
+    }
+
+    #[test]
+    fn every_part_of_a_report_has_a_link_of_its_own() {
+        let mut text = String::from("dataset,method,criterion,fold,loss\n");
+        for criterion in
+            ["losses", "folds", "x", "x_head", "losses_x", "overview", "X", "a/b", "a:b"]
+        {
+            for (dataset, losses) in [("s", [0.1, 0.2]), ("t", [0.2, 0.3])] {
+                for (method, loss) in ["p", "q"].iter().zip(losses) {
+                    for fold in 0..2 {
+                        text += &format!("{dataset},{method},{criterion},{fold},{loss}\n");
+                    }
+                }
+            }
+        }
+        let results = Results::parse("r.csv".as_ref(), text.as_bytes()).unwrap();
+        let comparison = compare(&results, &[], TestPlan::default()).unwrap();
+        let report = Report::of("Links", &results, &comparison, None, vec![]).unwrap();
+        let page = report.text(ReportFormat::Html, false);
+        let of = |start: &str| -> Vec<String> {
+            let quoted = page.split(start).skip(1).filter_map(|rest| rest.split('"').next());
+            quoted.map(String::from).collect()
+        };
+        let ids = of(" id=\"");
+        let distinct: HashSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len());
+        let links = of(" href=\"#");
+        assert!(links.len() > 9 && links.iter().all(|link| distinct.contains(link)));
+    }
 }

@@ -1,6 +1,6 @@
 //! Tables independent of the format: cells with their text, their value and its origin.
 
-use super::{slug, title};
+use super::{section_id, slug, title};
 use crate::stats::{Comparison, CriterionComparison, Pair};
 
 /// A table of a report.
@@ -134,7 +134,7 @@ pub(super) fn ranks(comparison: &Comparison) -> Sheet {
             of.used.len().to_string(),
             String::new(),
         ));
-        let link = Some(slug(&of.table.criterion));
+        let link = Some(section_id(&of.table.criterion));
         SheetRow { link, ..SheetRow::new(title(&of.table.criterion), cells) }
     };
     Sheet {
@@ -315,7 +315,7 @@ pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
     rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean", means) });
     rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean rank", mean_ranks(of)) });
     Sheet {
-        id: format!("losses-{}", slug(key)),
+        id: format!("losses-{}", section_id(key)),
         caption: format!(
             "{}{}, with ranks",
             title(key),
