@@ -8,3 +8,5 @@ pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]
 pub(crate) use evaluate::{Fold, FoldRows};
+#[cfg(feature = "study")]
+pub(crate) use results::MAX_SECONDS;

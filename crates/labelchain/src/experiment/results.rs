@@ -12,6 +12,17 @@ use std::path::Path;
 use crate::data::{Cell, CsvNames, Record, check_length, open, open_table, stem};
 use crate::error::{ContentError, Error, Result};
 
+/// The greatest magnitude of a loss: sums of losses, differences and their squares stay finite.
+const MAX_LOSS: f64 = 1e100;
+
+/// The greatest number of seconds, about three centuries: all folds together are still a duration.
+pub(crate) const MAX_SECONDS: f64 = 1e10;
+
+/// The most numbers that a comparison may have to hold: by every criterion a loss for each method on
+/// each data set, and tests for each pair of methods. A short file of names that are all different
+/// would otherwise ask for more memory than there is.
+const MAX_NUMBERS: usize = 1 << 22;
+
 /// The loss of a method on a data set, by one criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement<'a> {
@@ -105,20 +116,26 @@ impl Results {
         &self.criteria.all
     }
 
-    /// Adds a measurement. One that is there already, or is not finite, is an error.
+    /// Adds a measurement. One that is there already, or beyond ±1e100, is an error.
     pub fn push(&mut self, measurement: Measurement) -> Result<()> {
         let Measurement { dataset, method, criterion, fold, loss, seconds } = measurement;
         let of = || {
             let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
             format!("{method} on {dataset} by {criterion}{fold}")
         };
-        if !loss.is_finite() {
-            return Err(Error::Measurement {
-                of: of(),
-                problem: format!("is {loss}, not a finite number"),
-            });
+        if !is_loss(loss) {
+            let problem = format!("is {loss:?}, not a number within ±{MAX_LOSS:e}");
+            return Err(Error::Measurement { of: of(), problem });
+        }
+        if let Some(seconds) = seconds.filter(|&seconds| !is_duration(seconds)) {
+            let problem = format!("took {seconds:?} seconds, not 0 to {MAX_SECONDS:e}");
+            return Err(Error::Measurement { of: of(), problem });
         }
         let key = self.key(dataset, method, criterion, fold);
+        if let Some(size) = self.too_large() {
+            let problem = format!("is one too many to be compared: {size}");
+            return Err(Error::Measurement { of: of(), problem });
+        }
         self.insert(Row { key, loss, seconds }).map_err(|earlier| Error::Measurement {
             of: of(),
             problem: format!("is given twice: {} and {loss}", self.rows[earlier].loss),
@@ -132,6 +149,15 @@ impl Results {
             method: self.methods.index(method),
             fold,
         }
+    }
+
+    /// How many names there are, if a comparison would have to hold too many numbers.
+    fn too_large(&self) -> Option<String> {
+        let [sets, methods, criteria] =
+            [&self.datasets, &self.methods, &self.criteria].map(|names| names.all.len());
+        let n_numbers = (sets + methods).saturating_mul(methods).saturating_mul(criteria);
+        (n_numbers > MAX_NUMBERS)
+            .then(|| format!("{sets} data sets, {methods} methods, {criteria} criteria"))
     }
 
     /// Adds a row, or returns the index of the earlier row with the same key.
@@ -294,6 +320,13 @@ fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
             };
             // A method is registered even where its loss is missing, so that the gap is noticed.
             let key = results.key(&dataset, &method, &criterion, fold);
+            if let Some(size) = results.too_large() {
+                return Err(record
+                    .fault_in(*column, "few enough names for a comparison")
+                    .found(size)
+                    .help("does a column of names hold numbers of rows or runs? Else compare parts of the table")
+                    .into());
+            }
             let Some(loss) = loss(record, *column, of)? else { continue };
             if let Err(earlier) = results.insert(Row { key, loss, seconds }) {
                 let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
@@ -401,11 +434,19 @@ fn fold(record: &Record, column: usize) -> Result<Option<usize>> {
     }
 }
 
+fn is_loss(loss: f64) -> bool {
+    loss.abs() <= MAX_LOSS
+}
+
+fn is_duration(seconds: f64) -> bool {
+    (0.0..=MAX_SECONDS).contains(&seconds)
+}
+
 fn seconds(record: &Record, column: usize) -> Result<Option<f64>> {
     match Cell::of(record.bytes(column)) {
         Cell::Missing => Ok(None),
-        Cell::Number(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(Some(seconds)),
-        _ => Err(record.fault_in(column, "seconds as a number, or nothing").into()),
+        Cell::Number(seconds) if is_duration(seconds) => Ok(Some(seconds)),
+        _ => Err(record.fault_in(column, "seconds, 0 to 1e10, or nothing").into()),
     }
 }
 
@@ -413,7 +454,13 @@ fn seconds(record: &Record, column: usize) -> Result<Option<f64>> {
 fn loss(record: &Record, column: usize, method: &MethodName) -> Result<Option<f64>> {
     match Cell::of(record.bytes(column)) {
         Cell::Missing => Ok(None),
-        Cell::Number(loss) if loss.is_finite() => Ok(Some(loss)),
+        Cell::Number(loss) if is_loss(loss) => Ok(Some(loss)),
+        Cell::Number(loss) if loss.is_finite() => Err(record
+            .fault_in(column, "a number within ±1e100")
+            .help(
+                "means and differences of greater numbers would overflow: measure in a larger unit",
+            )
+            .into()),
         _ => Err(match method {
             MethodName::In(_) => {
                 record.fault_in(column, "a number").help("leave the cell empty if there is no loss")
@@ -515,6 +562,34 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_names_that_are_all_different_is_refused_before_memory_is_full() {
+        let rows: String = (0..100_000).map(|at| format!("d{at},m{at},0.5\n")).collect();
+        // (n + n) n numbers: 1448 names are 4,193,408 and 1449 are more than 2²².
+        assert_eq!(
+            refusal(&format!("dataset,method,loss\n{rows}")),
+            "r.csv, line 1450, column 13: expected few enough names for a comparison, \
+             found 1449 data sets, 1449 methods, 1 criteria"
+        );
+    }
+
+    #[test]
+    fn a_measurement_beyond_all_bounds_is_refused() {
+        let of = |loss, seconds| {
+            let (dataset, method, criterion) = ("y", "br", "h");
+            let measurement = Measurement { dataset, method, criterion, fold: None, loss, seconds };
+            Results::default().push(measurement).unwrap_err().to_string()
+        };
+        assert_eq!(
+            of(1e308, None),
+            "the loss of br on y by h is 1e308, not a number within ±1e100"
+        );
+        let error = of(f64::NAN, None);
+        assert_eq!(error, "the loss of br on y by h is NaN, not a number within ±1e100");
+        let error = of(0.5, Some(-1.0));
+        assert_eq!(error, "the loss of br on y by h took -1.0 seconds, not 0 to 1e10");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let long = "dataset,method,criterion,loss\n";
         for (text, message) in [
@@ -530,6 +605,14 @@ mod tests {
             (
                 format!("{long}y,br,h,inf\n"),
                 "r.csv, line 2, column 8: expected a number, found \"inf\"",
+            ),
+            (
+                format!("{long}y,br,h,1e308\n"),
+                "r.csv, line 2, column 8: expected a number within ±1e100, found \"1e308\"",
+            ),
+            (
+                "dataset,method,loss,seconds\ny,br,1,1e308\n".into(),
+                "r.csv, line 2, column 8: expected seconds, 0 to 1e10, or nothing, found \"1e308\"",
             ),
             (format!("{long},br,h,1\n"), "r.csv, line 2, column 1: expected a name, found none"),
             (
