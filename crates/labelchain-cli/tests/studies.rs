@@ -377,6 +377,35 @@ fn what_is_not_results_is_not_touched() {
     assert_eq!((status, error.contains("no/such/place.db: ")), (3, true), "{error}");
 }
 
+#[cfg(unix)]
+#[test]
+fn results_are_a_plain_file_or_refused_before_anything_is_made() {
+    let place = study();
+    fs::create_dir(place.path("directory.db")).unwrap();
+    std::os::unix::fs::symlink(place.path("elsewhere.db"), place.path("link.db")).unwrap();
+    assert!(Command::new("mkfifo").arg(place.path("pipe.db")).status().unwrap().success());
+    let before = place.files();
+    for (name, problem) in [
+        (":memory:", "SQLite would not take this for the name of a file"),
+        ("file:x.db", "SQLite would not take this for the name of a file"),
+        ("directory.db", "a directory, not a file of results"),
+        ("link.db", "a link, not a file of results"),
+        ("pipe.db", "not a file that can be kept"),
+    ] {
+        for arguments in [
+            &["study", "run", "p.toml", "--results", name][..],
+            &["study", "status", "p.toml", "--results", name],
+            &["study", "merge", "new.db", name],
+            &["study", "merge", name, "new.db"],
+        ] {
+            let (status, _, error) = place.run(arguments);
+            assert_eq!(status, 2, "{arguments:?}: {error}");
+            assert!(error.starts_with(&format!("error: {name}: {problem}\n  help: ")), "{error}");
+        }
+    }
+    assert_eq!(place.files(), before);
+}
+
 #[test]
 fn a_protocol_that_is_wrong_is_shown_where() {
     let place = study();

@@ -5,7 +5,7 @@
 //! | `study` | the study: version, seed, folds, stratification, the protocol's text |
 //! | `sets` | a data set: how it was read, checksums of its files |
 //! | `methods` | a method: what was set, and a fingerprint of what it computes |
-//! | `cells` | a method on a fold of a set: eleven losses or an error, CPU seconds, peak memory |
+//! | `cells` | a method on a fold of a set: eleven losses or an error, CPU seconds, peak memory, a checksum of all |
 //! | `running` | a cell that is being computed, or was when its run was killed |
 //!
 //! A run holds the right to write from its beginning to its end: it opens the next transaction as
@@ -23,13 +23,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
 use super::protocol::Protocol;
 use crate::data::stratify::Balance;
 use crate::error::{Error, Remedy, Result, Task, directory_of};
+use crate::experiment::MAX_SECONDS;
 use crate::loss::Criterion;
 use crate::settings::AnySetting;
 
 /// "labelchain" would not fit: 4 bytes at the start of an SQLite file say whose it is.
 const APPLICATION: i64 = 0x6c62_6c63;
-/// The layout of the tables.
-const FORMAT: i64 = 2;
+/// The layout of the tables. A file in another layout is refused and not converted: whoever converts
+/// a file without checksums would vouch for numbers that nobody can check.
+const FORMAT: i64 = 3;
 
 /// A method on a fold of a data set.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +54,30 @@ impl Cell {
     /// Its place in the study.
     pub fn key(&self) -> Key {
         (self.dataset.clone(), self.method.clone(), self.fold)
+    }
+
+    /// BLAKE3 of all that it says, in postcard's encoding.
+    fn checksum(&self) -> postcard::Result<String> {
+        // SQLite keeps -0 as 0, and so does adding 0.
+        let losses = |losses: &[Option<f64>; 11]| losses.map(|loss| loss.map(|loss| loss + 0.0));
+        let outcome = self.outcome.as_ref().map(losses);
+        let cost = (self.cpu_seconds + 0.0, self.peak_memory);
+        let text = postcard::to_stdvec(&(&self.dataset, &self.method, self.fold, outcome, cost))?;
+        Ok(blake3::hash(&text).to_string())
+    }
+
+    /// What cannot be true of a cell in a study of so many folds.
+    fn impossible(&self, n_folds: i64) -> Option<String> {
+        for (loss, of) in self.outcome.iter().flatten().zip(Criterion::ALL) {
+            if let Some(loss) = loss.filter(|loss| !(0.0..=1.0).contains(loss)) {
+                return Some(format!("its {} loss is {loss:?}, not between 0 and 1", of.key()));
+            }
+        }
+        if !i64::try_from(self.fold).is_ok_and(|fold| fold < n_folds) {
+            return Some(format!("the study has {n_folds} folds"));
+        }
+        let is_duration = (0.0..=MAX_SECONDS).contains(&self.cpu_seconds);
+        (!is_duration).then(|| format!("it took {:?} seconds", self.cpu_seconds))
     }
 }
 
@@ -119,6 +145,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 impl Ledger {
     /// Opens results to add to them, as nobody else may then; creates them if there are none.
     pub(super) fn lock(path: &Path) -> Result<Ledger> {
+        check_path(path)?;
         let ledger = Ledger::open(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         ledger.run("BEGIN IMMEDIATE")?;
         if ledger.is_new()? {
@@ -135,7 +162,7 @@ impl Ledger {
                    settings TEXT NOT NULL, fingerprint TEXT NOT NULL);
                  CREATE TABLE cells (dataset TEXT NOT NULL, method TEXT NOT NULL,
                    fold INTEGER NOT NULL, {}, error TEXT, cpu_seconds REAL NOT NULL,
-                   peak_memory INTEGER, PRIMARY KEY (dataset, method, fold));
+                   peak_memory INTEGER, checksum TEXT NOT NULL, PRIMARY KEY (dataset, method, fold));
                  CREATE TABLE running (dataset TEXT NOT NULL, method TEXT NOT NULL,
                    fold INTEGER NOT NULL, PRIMARY KEY (dataset, method, fold));",
                 losses.join(", ")
@@ -149,6 +176,7 @@ impl Ledger {
 
     /// Opens results to look at them; none if there are none yet.
     pub(super) fn look(path: &Path) -> Result<Option<Ledger>> {
+        check_path(path)?;
         if let Err(error) = path.metadata() {
             return match error.kind() {
                 io::ErrorKind::NotFound => Ok(None),
@@ -306,28 +334,59 @@ impl Ledger {
         Ok(())
     }
 
-    /// All cells there are.
+    /// All cells there are. One that does not say what was written, or cannot be true, is an error.
     pub(super) fn cells(&self) -> Result<Vec<Cell>> {
         let losses: Vec<&str> = Criterion::ALL.iter().map(|of| of.key()).collect();
         let query = format!(
-            "SELECT dataset, method, fold, error, cpu_seconds, peak_memory, {}
+            "SELECT rowid, checksum, dataset, method, fold, error, cpu_seconds, peak_memory, {}
              FROM cells ORDER BY dataset, method, fold",
             losses.join(", ")
         );
-        self.rows(&query, |row| {
+        let cell = |row: &Row| {
             let mut losses = [None; 11];
             for (at, loss) in losses.iter_mut().enumerate() {
-                *loss = row.get(6 + at)?;
+                *loss = row.get(8 + at)?;
             }
             Ok(Cell {
-                dataset: row.get(0)?,
-                method: row.get(1)?,
-                fold: row.get(2)?,
-                outcome: row.get::<_, Option<String>>(3)?.map_or(Ok(losses), Err),
-                cpu_seconds: row.get(4)?,
-                peak_memory: row.get(5)?,
+                dataset: row.get(2)?,
+                method: row.get(3)?,
+                fold: row.get(4)?,
+                outcome: row.get::<_, Option<String>>(5)?.map_or(Ok(losses), Err),
+                cpu_seconds: row.get(6)?,
+                peak_memory: row.get(7)?,
             })
-        })
+        };
+        let rows = self.rows(&query, |row| {
+            let checksum: rusqlite::Result<String> = row.get(1);
+            Ok((row.get::<_, i64>(0)?, cell(row).and_then(|cell| Ok((cell, checksum?)))))
+        })?;
+        let n_folds = self.heading()?.map_or(i64::MAX, |heading| heading.n_folds);
+        let sound = |(id, read): (i64, rusqlite::Result<(Cell, String)>)| {
+            let (cell, checksum) =
+                read.map_err(|error| self.damaged(id, format!("cell {id} is damaged: {error}")))?;
+            let problem = match cell.checksum() {
+                Ok(expected) if expected == checksum => cell.impossible(n_folds),
+                _ => Some("it does not have its checksum".into()),
+            };
+            let Cell { dataset, method, fold, .. } = &cell;
+            match problem {
+                None => Ok(cell),
+                Some(problem) => Err(self.damaged(
+                    id,
+                    format!(
+                        "the cell of {method} on {dataset}, fold {fold}, is damaged: {problem}"
+                    ),
+                )),
+            }
+        };
+        rows.into_iter().map(sound).collect()
+    }
+
+    fn damaged(&self, id: i64, problem: String) -> Error {
+        let delete = format!(
+            "restore a copy; or delete the cell, DELETE FROM cells WHERE rowid = {id} in sqlite3, and "
+        );
+        self.wrong(problem, Remedy::from(delete).task(Task::RunStudy).text(" computes it again"))
     }
 
     /// The cells being computed, if a run is at work.
@@ -364,16 +423,19 @@ impl Ledger {
         let or_null = |number: Option<f64>| number.map_or(Value::Null, Value::Real);
         let key: [Value; 3] =
             [cell.dataset.clone().into(), cell.method.clone().into(), (cell.fold as i64).into()];
+        let checksum =
+            cell.checksum().map_err(|error| Error::io(&self.path, io::Error::other(error)))?;
         let rest = [
             error.map_or(Value::Null, |error| error.clone().into()),
             cell.cpu_seconds.into(),
             cell.peak_memory.map_or(Value::Null, |bytes| (bytes as i64).into()),
+            checksum.into(),
         ];
         let values: Vec<Value> =
             key.iter().cloned().chain(losses.map(or_null)).chain(rest).collect();
         let query = format!(
             "INSERT OR REPLACE INTO cells
-             (dataset, method, fold, {}, error, cpu_seconds, peak_memory) VALUES ({})",
+             (dataset, method, fold, {}, error, cpu_seconds, peak_memory, checksum) VALUES ({})",
             columns.join(", "),
             vec!["?"; values.len()].join(", ")
         );
@@ -461,6 +523,29 @@ fn leaves(name: &str, value: serde_json::Value) -> Vec<(String, String)> {
     }
 }
 
+/// Refuses what is no plain file. SQLite takes some names for something else: none for a file that is
+/// deleted at the end, `:memory:` for no file at all, and what begins with `file:` for an address.
+fn check_path(path: &Path) -> Result<()> {
+    let wrong = |problem: &str, remedy: &'static str| {
+        Err(Error::Results { path: path.into(), problem: problem.into(), remedy: remedy.into() })
+    };
+    let name = path.as_os_str().as_encoded_bytes();
+    if name.is_empty() || name == b":memory:" || name.starts_with(b"file:") {
+        let remedy = "name a file; if it really is called so, put ./ before the name";
+        return wrong("SQLite would not take this for the name of a file", remedy);
+    }
+    match path.symlink_metadata().map(|found| found.file_type()) {
+        Ok(found) if found.is_symlink() => {
+            wrong("a link, not a file of results", "name the file that it leads to")
+        }
+        Ok(found) if found.is_dir() => {
+            wrong("a directory, not a file of results", "name a file in it")
+        }
+        Ok(found) if !found.is_file() => wrong("not a file that can be kept", "name another file"),
+        _ => Ok(()),
+    }
+}
+
 fn written_by_run() -> Remedy {
     Remedy::default().task(Task::RunStudy).text(" writes them")
 }
@@ -535,6 +620,110 @@ mod tests {
         cells.iter().for_each(|cell| ledger.write(cell).unwrap());
         ledger.close().unwrap();
         assert_eq!(Ledger::look(&path).unwrap().unwrap().cells().unwrap(), cells);
+    }
+
+    /// Three cells in a file, which is changed with SQL behind the program's back; the error.
+    fn tampered(statement: &str) -> Error {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        let ledger = Ledger::lock(&path).unwrap();
+        ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+        for cell in
+            [cell(0, Ok([Some(0.5); 11])), cell(1, Err("x".into())), cell(2, Ok([None; 11]))]
+        {
+            ledger.write(&cell).unwrap();
+        }
+        ledger.close().unwrap();
+        Connection::open(&path).unwrap().execute_batch(statement).unwrap();
+        Ledger::look(&path).unwrap().unwrap().cells().unwrap_err()
+    }
+
+    #[test]
+    fn a_cell_that_was_changed_is_refused_by_name() {
+        for change in [
+            "hamming = 0.25",
+            "hamming = NULL",
+            "dataset = 'b'",
+            "fold = 7",
+            "error = 'y', hamming = NULL",
+            "cpu_seconds = 1",
+            "peak_memory = NULL",
+            "checksum = ''",
+        ] {
+            let error = tampered(&format!("UPDATE cells SET {change} WHERE fold = 0"));
+            let text = error.to_string();
+            let is_named = text.contains("the cell of ecc-nb on ") && text.contains(", fold ");
+            assert!(
+                is_named && text.ends_with("it does not have its checksum"),
+                "{change}: {text}"
+            );
+            let remedy = error.remedy().unwrap().to_string();
+            assert!(remedy.contains("DELETE FROM cells WHERE rowid = 1 "), "{remedy}");
+        }
+        for change in ["fold = -1", "hamming = 'x'", "cpu_seconds = 'x'", "peak_memory = -1"] {
+            let text = tampered(&format!("UPDATE cells SET {change} WHERE fold = 0")).to_string();
+            assert!(text.contains("cell 1 is damaged: "), "{change}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_cell_that_cannot_be_true_is_refused_though_its_checksum_fits() {
+        let mut losses = [Some(0.5); 11];
+        losses[0] = Some(1.5);
+        let sound = || cell(0, Ok([Some(0.5); 11]));
+        for (cell, problem) in [
+            (cell(0, Ok(losses)), "its hamming loss is 1.5, not between 0 and 1"),
+            (cell(10, Ok([None; 11])), "the study has 10 folds"),
+            (Cell { cpu_seconds: -1.0, ..sound() }, "it took -1.0 seconds"),
+            (Cell { cpu_seconds: f64::INFINITY, ..sound() }, "it took inf seconds"),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let ledger = Ledger::lock(&directory.path().join("r.db")).unwrap();
+            ledger.join(&Heading::of(&protocol(), &HashMap::new())).unwrap();
+            ledger.write(&cell).unwrap();
+            let error = ledger.cells().unwrap_err().to_string();
+            assert!(error.ends_with(&format!(", is damaged: {problem}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn results_without_checksums_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.db");
+        Ledger::lock(&path).unwrap().close().unwrap();
+        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+        for error in [Ledger::look(&path).err(), Ledger::lock(&path).err()] {
+            let error = error.unwrap().to_string();
+            assert!(error.ends_with("results in format 2, this program reads 3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_neither_opened_nor_made() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = |name: &str| directory.path().join(name);
+        Ledger::lock(&here("r.db")).unwrap().close().unwrap();
+        #[allow(unused_mut)]
+        let mut paths: Vec<PathBuf> =
+            ["", ":memory:", "file:r.db", "file::memory:"].map(PathBuf::from).into();
+        paths.push(directory.path().into());
+        #[cfg(unix)]
+        for (name, target) in [("link.db", "r.db"), ("dangling.db", "nothing.db")] {
+            std::os::unix::fs::symlink(here(target), here(name)).unwrap();
+            paths.push(here(name));
+        }
+        for path in paths {
+            for error in [Ledger::look(&path).err(), Ledger::lock(&path).err()] {
+                assert!(matches!(error, Some(Error::Results { .. })), "{path:?}: {error:?}");
+            }
+            assert!(super::super::merge(&path, &[here("r.db")]).is_err());
+        }
+        assert!(!here("nothing.db").exists());
+        #[cfg(unix)]
+        assert!(here("dangling.db").is_symlink());
+        // Behind a directory, these are names of files like any other.
+        Ledger::lock(&here(":memory:")).unwrap().close().unwrap();
+        assert!(here(":memory:").is_file());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Merged {
 /// Adds the cells of `parts` to `out`, all or none. A cell that is there already must have the same
 /// losses. A cell that failed is replaced by one that did not.
 pub fn merge(out: &Path, parts: &[PathBuf]) -> Result<Merged> {
-    let is_new = !out.exists();
+    let is_new = out.symlink_metadata().is_err();
     let merged = Ledger::lock(out).and_then(|ledger| {
         let merged = add(&ledger, parts)?;
         ledger.close()?;
