@@ -99,7 +99,7 @@ pub enum Error {
     },
 
     /// A number that cannot be computed with.
-    #[error("{name}, row {row}, column {column:?}: expected {expected}, found {found}")]
+    #[error("{name}, row {row}, column {column:?}: expected {expected}, found {found:?}")]
     Cell {
         /// The data set.
         name: String,
@@ -111,6 +111,8 @@ pub enum Error {
         found: f64,
         /// What should stand there.
         expected: &'static str,
+        /// What to do about it.
+        remedy: &'static str,
     },
 
     /// A loss that cannot stand in a table of results.
@@ -593,6 +595,7 @@ impl Error {
             Error::UnknownDataset { .. } => {
                 Some(Remedy::default().task(Task::ListDatasets).text(" lists all thirty"))
             }
+            Error::Cell { remedy, .. } => Some((*remedy).into()),
             Error::Bag { remedy, .. }
             | Error::Columns { remedy, .. }
             | Error::Model { remedy, .. }

@@ -106,7 +106,8 @@ impl Dataset {
         for (row, bounds) in starts.windows(2).enumerate() {
             let refuse = |column: &dyn Display, found: f64, expected: &'static str| {
                 let (name, column) = (NAME.into(), format!("x{column}"));
-                Err(Error::Cell { name, row, column, found, expected })
+                let remedy = "each row names a feature at most once, with a number; the first is 0";
+                Err(Error::Cell { name, row, column, found, expected, remedy })
             };
             let span = bounds[0]..bounds[1];
             entries.clear();
@@ -293,6 +294,7 @@ fn from_dense(n_rows: usize, n_features: usize, cells: Vec<f64>) -> Result<Datas
             column: attributes[at % n_features].name.clone(),
             found: cells[at],
             expected: FINITE,
+            remedy: "make it NaN, if the value is not known",
         });
     }
     without_labels(attributes, Matrix::Dense(Dense::from_cells(n_rows, n_features, cells)?))

@@ -84,6 +84,18 @@ impl BagReduction {
                 }
                 let columns: Vec<usize> = (0..attributes.len()).collect();
                 let laid = LaidBags::new(bags, &columns)?;
+                if laid.vanish() {
+                    let first = attributes.first().map_or("", |attribute| &attribute.name);
+                    return Err(Error::Columns {
+                        path: bags.rows().name().into(),
+                        problem: format!(
+                            "numbers of instances are smaller than 1e-100 in all columns (first: \
+                             {first:?}), so that all distances would be 0"
+                        ),
+                        remedy: Remedy::from("measure the columns in another unit, or use ")
+                            .set("bags", "concat"),
+                    });
+                }
                 let rows = medoids(&laid.all_pairs(), n, start, swap, seed);
                 let bags = laid.select(&rows);
                 Kind::Medoids { start, swap, n_bags: laid.n_bags(), rows, bags }
@@ -282,7 +294,17 @@ mod tests {
         );
         assert_eq!(
             refused(ALTERNATING, &bags(1, &[vec![vec![1.0]], vec![vec![f64::NAN]]])),
-            "b, row 1, column \"x0\": expected a finite number in every instance, for distances, found NaN"
+            "b, row 1, column \"x0\": expected a number within ±1e100 in every instance, for distances, found NaN"
+        );
+        let in_unit = |unit| bags(1, &[vec![vec![unit]], vec![vec![2.0 * unit]]]);
+        assert_eq!(
+            refused(ALTERNATING, &in_unit(1e200)),
+            "b, row 0, column \"x0\": expected a number within ±1e100 in every instance, for distances, found 1e200"
+        );
+        assert_eq!(
+            refused(ALTERNATING, &in_unit(1e-200)),
+            "b: numbers of instances are smaller than 1e-100 in all columns (first: \"x0\"), \
+             so that all distances would be 0"
         );
         assert_eq!(
             refused(ALTERNATING, &bags(1, &[vec![vec![1.0]], vec![]])),

@@ -10,6 +10,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::standardize::{LARGEST, SMALLEST};
 use crate::data::Bags;
 use crate::error::{Error, Result};
 use crate::product::vectorized;
@@ -31,7 +32,7 @@ pub(crate) struct LaidBags {
 
 impl LaidBags {
     /// Lays out bags; `columns` are the instance columns that count, in that order. Refuses empty
-    /// bags, and cells that are no finite numbers.
+    /// bags, and cells that are missing or beyond ±1e100.
     pub(crate) fn new(bags: &Bags, columns: &[usize]) -> Result<LaidBags> {
         let width = columns.len();
         let (mut starts, mut sizes, mut cells) = (vec![0], Vec::new(), Vec::new());
@@ -51,13 +52,14 @@ impl LaidBags {
             for (at, instance) in instances.clone().enumerate() {
                 for (place, &column) in columns.iter().enumerate() {
                     let cell = bags.instances().get(instance, column);
-                    if !cell.is_finite() {
+                    if cell.is_nan() || cell.abs() > LARGEST {
                         return Err(Error::Cell {
                             name: bags.rows().name().into(),
                             row: bag,
                             column: bags.attributes()[column].name.clone(),
                             found: cell,
-                            expected: "a finite number in every instance, for distances",
+                            expected: "a number within ±1e100 in every instance, for distances",
+                            remedy: "leave the bag out, or measure the column in another unit",
                         });
                     }
                     let group = first + at / LANES * LANES * width;
@@ -68,6 +70,14 @@ impl LaidBags {
             sizes.push(instances.len());
         }
         Ok(LaidBags { width, starts, sizes, cells })
+    }
+
+    /// Whether squared distances vanish, because no number is far enough from 0.
+    pub(crate) fn vanish(&self) -> bool {
+        let largest =
+            |max: f64, cell: &f64| if cell.is_finite() { max.max(cell.abs()) } else { max };
+        let largest = self.cells.iter().fold(0.0, largest);
+        largest > 0.0 && largest < SMALLEST
     }
 
     pub(crate) fn n_bags(&self) -> usize {

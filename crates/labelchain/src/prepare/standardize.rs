@@ -7,15 +7,20 @@ use crate::error::{Error, Result};
 use crate::product::vectorized;
 
 /// Cells beyond this would overflow when squared and summed.
-const LARGEST: f64 = 1e100;
+pub(super) const LARGEST: f64 = 1e100;
+
+/// If all cells of a column are smaller than this, their squares may vanish: that of 1e-170 is 0.
+pub(super) const SMALLEST: f64 = 1e-100;
 
 /// Mean and deviation of every numeric column, over its cells that are not missing.
 ///
 /// The deviation is the sample deviation, with divisor n - 1. A column that is constant or has
 /// fewer than two cells is only centred: its deviation is 1. A column without a cell has mean 0.
+/// The unit of a column makes no difference, down to the smallest numbers that there are.
 ///
 /// An infinite cell, or one beyond 1e100, would make every other cell of its column 0 or NaN, so
-/// it is refused wherever it stands, with its row and column.
+/// it is refused wherever it stands, with its row and column; so is one that lies more than 1e100
+/// deviations from the mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     means: Vec<Option<f64>>,
@@ -29,11 +34,17 @@ impl Standardizer {
         let features = train.features();
         let spans = Spans::of(features);
         let means: Vec<f64> = (0..train.n_features()).map(|at| spans.mean(at)).collect();
-        let squares = squares(features, &means);
+        let factors: Vec<f64> = (0..train.n_features()).map(|at| spans.factor(at)).collect();
+        let squares = squares(features, &means, &factors);
         let deviation = |at: usize| {
             let deviation = (squares[at] / (spans.n[at].max(2.0) - 1.0)).sqrt();
             // The values show that a column is constant; rounding of its mean may hide it.
-            if spans.min[at] < spans.max[at] && deviation > 0.0 { deviation } else { 1.0 }
+            if spans.min[at] < spans.max[at] && deviation > 0.0 {
+                // At least the smallest number there is, for nothing can be divided by 0.
+                (deviation / factors[at]).max(f64::from_bits(1))
+            } else {
+                1.0
+            }
         };
         let numeric = |at: usize| train.attributes()[at].kind == AttributeKind::Numeric;
         let only_numeric = |of: &dyn Fn(usize) -> f64| -> Vec<Option<f64>> {
@@ -60,12 +71,19 @@ impl Standardizer {
             let (expected, found) = (self.means.len(), data.n_features());
             return Err(Error::Shape { what: "features to standardize", expected, found });
         }
-        check_cells(&data)?;
         let is_dense = matches!(data.features(), Matrix::Dense(_));
         // Subtracting 0 and dividing by 1 leaves every bit of a column that is not to change.
         let mean = |mean: &Option<f64>| mean.filter(|_| is_dense).unwrap_or(0.0);
         let means: Vec<f64> = self.means.iter().map(mean).collect();
         let deviations: Vec<f64> = self.deviations.iter().map(|it| it.unwrap_or(1.0)).collect();
+        check_cells(&data)?;
+        let is_far = |at: usize, cell: f64| (cell - means[at]).abs() > LARGEST * deviations[at];
+        refuse_cells(
+            &data,
+            is_far,
+            "a number within 1e100 deviations of the mean",
+            "the training rows hardly differ in this column: leave it out, or train on others",
+        )?;
         Ok(data.rescaled(&means, &deviations))
     }
 
@@ -170,19 +188,31 @@ impl Spans {
             n => self.sums[at] / n,
         }
     }
+
+    /// What the differences from the mean are multiplied by before they are squared: 1, or 2^600
+    /// where the squares would vanish. A power of two changes no digit, and this one brings the
+    /// smallest numbers, 5e-324, as far from both ends of the range as those of 1e-100.
+    fn factor(&self, at: usize) -> f64 {
+        let largest = self.max[at].max(-self.min[at]);
+        if largest < SMALLEST { 2f64.powi(600) } else { 1.0 }
+    }
 }
 
-/// The squared differences of each column from its mean, added up.
-fn squares(features: &Matrix, means: &[f64]) -> Vec<f64> {
+/// The squared differences of each column from its mean, each multiplied by the column's factor
+/// before it is squared, added up.
+fn squares(features: &Matrix, means: &[f64], factors: &[f64]) -> Vec<f64> {
     let mut squares = vec![0.0; means.len()];
-    let square = |value: f64, mean: f64| if value.is_nan() { 0.0 } else { (value - mean).powi(2) };
+    let square = |value: f64, (mean, factor): (f64, f64)| {
+        if value.is_nan() { 0.0 } else { ((value - mean) * factor).powi(2) }
+    };
     match features {
         Matrix::Dense(dense) => vectorized(
             #[inline(always)]
             || {
                 for row in (0..features.n_rows()).map(|row| dense.row(row)) {
-                    for ((sum, &mean), &value) in squares.iter_mut().zip(means).zip(row) {
-                        *sum += square(value, mean);
+                    let of_columns = means.iter().copied().zip(factors.iter().copied());
+                    for ((sum, of), &value) in squares.iter_mut().zip(of_columns).zip(row) {
+                        *sum += square(value, of);
                     }
                 }
             },
@@ -190,11 +220,12 @@ fn squares(features: &Matrix, means: &[f64]) -> Vec<f64> {
         Matrix::Sparse(_) => {
             let mut n_omitted = vec![features.n_rows(); means.len()];
             for (column, value) in (0..features.n_rows()).flat_map(|row| features.entries(row)) {
-                squares[column] += square(value, means[column]);
+                squares[column] += square(value, (means[column], factors[column]));
                 n_omitted[column] -= 1;
             }
-            for ((sum, &mean), n_omitted) in squares.iter_mut().zip(means).zip(n_omitted) {
-                *sum += n_omitted as f64 * mean * mean;
+            for (at, n_omitted) in n_omitted.into_iter().enumerate() {
+                let mean = means[at] * factors[at];
+                squares[at] += n_omitted as f64 * mean * mean;
             }
         }
     }
@@ -202,21 +233,34 @@ fn squares(features: &Matrix, means: &[f64]) -> Vec<f64> {
 }
 
 fn check_cells(data: &Dataset) -> Result<()> {
-    if let Matrix::Dense(dense) = data.features()
-        && !dense.cells().iter().fold(false, |any, cell| any | (cell.abs() > LARGEST))
-    {
-        return Ok(());
+    refuse_cells(
+        data,
+        |_, cell| cell.abs() > LARGEST,
+        "a number within ±1e100",
+        "measure the column in another unit, or leave the cell empty",
+    )
+}
+
+/// An error for the first cell that `is_wrong`, given its column and itself.
+fn refuse_cells(
+    data: &Dataset,
+    is_wrong: impl Fn(usize, f64) -> bool,
+    expected: &'static str,
+    remedy: &'static str,
+) -> Result<()> {
+    if let Matrix::Dense(dense) = data.features() {
+        let any = |row: &[f64]| {
+            row.iter().enumerate().fold(false, |any, (at, &cell)| any | is_wrong(at, cell))
+        };
+        if !(0..data.n_rows()).any(|row| any(dense.row(row))) {
+            return Ok(());
+        }
     }
     for row in 0..data.n_rows() {
         for (column, found) in data.features().entries(row) {
-            if found.abs() > LARGEST {
-                return Err(Error::Cell {
-                    name: data.name().to_owned(),
-                    row,
-                    column: data.attributes()[column].name.clone(),
-                    found,
-                    expected: "a number within ±1e100",
-                });
+            if is_wrong(column, found) {
+                let (name, column) = (data.name().into(), data.attributes()[column].name.clone());
+                return Err(Error::Cell { name, row, column, found, expected, remedy });
             }
         }
     }
@@ -271,6 +315,35 @@ mod tests {
         let unseen = dense(&[vec![0.6, 7.0, 2.0]], attributes(3));
         let scaled = standardizer.apply(unseen).unwrap();
         assert_eq!([0, 1, 2].map(|at| scaled.features().get(0, at)), [0.5, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn a_small_unit_loses_no_digit_and_the_smallest_numbers_do_not_vanish() {
+        let cells = [[1.0, 0.0], [3.0, 0.0], [0.0, 0.0], [8.0, 1.0]];
+        // Powers of two, so that even at the end of the range every digit is kept.
+        for unit in [2f64.powi(-500), 2f64.powi(-1022), 2f64.powi(-1060)] {
+            for table in [dense, sparse] {
+                let of = |unit: f64| {
+                    let rows: Vec<Vec<f64>> = cells
+                        .iter()
+                        .map(|row| row.iter().map(|cell| cell * unit).collect())
+                        .collect();
+                    let data = table(&rows, attributes(2));
+                    Standardizer::fit(&data).unwrap().apply(data).unwrap()
+                };
+                let (ordinary, small) = (of(1.0), of(unit));
+                for (row, column) in (0..4).flat_map(|row| [(row, 0), (row, 1)]) {
+                    let [a, b] = [&ordinary, &small].map(|data| data.features().get(row, column));
+                    // 2^-1060 has 14 binary digits left for the mean and the deviation.
+                    assert!((a - b).abs() < 1e-3, "{unit:e}: {a} {b}");
+                }
+            }
+        }
+        let least = f64::from_bits(1);
+        let mut rows = vec![vec![0.0]; 100];
+        rows[7][0] = least;
+        let standardizer = Standardizer::fit(&dense(&rows, attributes(1))).unwrap();
+        assert_eq!(standardizer.deviations(), [Some(least)]);
     }
 
     #[test]

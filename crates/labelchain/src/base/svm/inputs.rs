@@ -132,7 +132,8 @@ fn check(train: &Dataset) -> Result<()> {
         if let Some((column, found)) = train.features().entries(row).find(beyond) {
             let (name, column) = (train.name().into(), train.attributes()[column].name.clone());
             let expected = "a number between -1e100 and 1e100";
-            return Err(Error::Cell { name, row, column, found, expected });
+            let remedy = "measure the column in another unit, or leave the cell empty";
+            return Err(Error::Cell { name, row, column, found, expected, remedy });
         }
     }
     Ok(())
