@@ -10,8 +10,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::{
-    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions, Reading,
-    Threshold, read, read_in_blocks,
+    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions,
+    Reading, Threshold, read, read_in_blocks,
 };
 use labelchain::ensemble::STRATEGIES;
 use labelchain::error::{Error, Result};

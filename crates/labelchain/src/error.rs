@@ -618,8 +618,8 @@ impl Error {
     /// place in the whole, where somebody can find it.
     pub fn in_whole(self, whole: impl Into<String>, row: impl FnOnce(usize) -> usize) -> Error {
         match self {
-            Error::Cell { row: at, column, found, expected, .. } => {
-                Error::Cell { name: whole.into(), row: row(at), column, found, expected }
+            Error::Cell { row: at, column, found, expected, remedy, .. } => {
+                Error::Cell { name: whole.into(), row: row(at), column, found, expected, remedy }
             }
             Error::Bag { bag, problem, remedy, .. } => {
                 Error::Bag { name: whole.into(), bag: row(bag), problem, remedy }

@@ -233,7 +233,7 @@ mod tests {
 
     use super::super::results;
     use super::*;
-    use crate::data::{LabelNetwork, Table, write};
+    use crate::data::{CsvNames, LabelNetwork, Table, write};
     use crate::seed::Seed;
 
     /// Writes a data set of dependent labels with its label list; another seed is other data.
@@ -283,7 +283,7 @@ mod tests {
         run_to("undisturbed.db", &mut |_| ()).unwrap();
         let losses = |name: &str| {
             let mut table = Vec::new();
-            results(&protocol, &path(name)).unwrap().write(&mut table).unwrap();
+            results(&protocol, &path(name)).unwrap().write(CsvNames::Raw, &mut table).unwrap();
             let without_seconds = |line: &str| line.rsplit_once(',').unwrap().0.to_string();
             String::from_utf8(table).unwrap().lines().map(without_seconds).collect::<Vec<_>>()
         };
