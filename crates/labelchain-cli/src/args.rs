@@ -164,11 +164,7 @@ impl ModelAndRows {
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
         let path = &self.data.path;
-        let mut options = self.data.reading.for_model(model, path)?;
-        // As the file has them, as the model takes them, and with the answers: rows that are not read
-        // in blocks are held three times.
-        options.max_memory /= 3;
-        let blocks = read_in_blocks(path, &options, n_rows)?;
+        let blocks = read_in_blocks(path, &self.data.reading.for_model(model, path)?, n_rows)?;
         Ok(blocks.map(move |block| {
             let block = block?;
             Ok((model.rows(block.table, path)?, block.notes))

@@ -161,7 +161,9 @@ impl Predict {
                 let answered = Answered { model, prediction: &prediction, first: 0 };
                 all.push(Output::with(path, |out| answered.explanations(&rows, out))?);
             }
-            let labelled = Table::Rows(self.labelled(model, &found, prediction)?);
+            // Rows that fill the memory are held twice, but not three times.
+            drop(rows);
+            let labelled = Table::Rows(self.labelled(model, found, prediction)?);
             all.extend(outputs(&labelled, &self.out)?);
         }
         let written = all.iter().map(|output| output.path().into()).collect();
@@ -169,7 +171,7 @@ impl Predict {
     }
 
     /// The inputs as they were, with the answers as labels.
-    fn labelled(&self, model: &Model, data: &Dataset, prediction: Prediction) -> Result<Dataset> {
+    fn labelled(&self, model: &Model, data: Dataset, prediction: Prediction) -> Result<Dataset> {
         let is_label = |name: &String| model.label_names().contains(name);
         if let Some(both) = data.attributes().iter().find(|a| is_label(&a.name)) {
             return Err(Error::CannotWrite {
@@ -179,9 +181,7 @@ impl Predict {
                     .into(),
             });
         }
-        let names = model.label_names().to_vec();
-        let (attributes, features) = (data.attributes().to_vec(), data.features().clone());
-        Dataset::new(data.name(), attributes, features, names, prediction.labels)
+        data.relabelled(model.label_names().to_vec(), prediction.labels)
     }
 }
 

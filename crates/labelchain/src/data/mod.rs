@@ -172,6 +172,11 @@ impl Dataset {
         }
     }
 
+    /// The same rows with other labels.
+    pub fn relabelled(self, label_names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
+        Dataset::new(&self.name, self.attributes, self.features, label_names, labels)
+    }
+
     /// The same rows with some of the inputs.
     pub(crate) fn with_columns(self, columns: Range<usize>) -> Dataset {
         let attributes = self.attributes[columns.clone()].to_vec();
