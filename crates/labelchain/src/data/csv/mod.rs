@@ -557,7 +557,13 @@ pub(crate) fn write_header(
     let mut out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
     let inputs = data.attributes().iter().map(|attribute| &attribute.name);
     out.write_record(inputs.chain(data.label_names()))?;
-    out.flush()
+    finish(out)
+}
+
+/// Flushes, and takes the writer apart: dropped whole, it would flush again and keep a failure to
+/// itself.
+fn finish(out: csv::Writer<&mut dyn Write>) -> std::io::Result<()> {
+    out.into_inner().map(drop).map_err(csv::IntoInnerError::into_error)
 }
 
 /// Writes the rows: inputs, then labels as 0 and 1.
@@ -590,7 +596,7 @@ pub(crate) fn write_rows(
         }
         out.write_record(None::<&[u8]>)?;
     }
-    out.flush()
+    finish(out)
 }
 
 #[cfg(test)]
