@@ -1,7 +1,7 @@
 //! A directory of its own, and the program run in it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -24,6 +24,13 @@ impl Place {
         fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         fs::write(self.path(name), text).unwrap();
         self
+    }
+
+    /// Another directory with the same files.
+    pub(crate) fn copy(&self) -> Place {
+        let other = Place::new();
+        copy(self.0.path(), other.0.path());
+        other
     }
 
     /// Status, standard output, standard error.
@@ -50,5 +57,18 @@ impl Place {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+}
+
+/// Copies the files of a directory, and its subdirectories.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
     }
 }
