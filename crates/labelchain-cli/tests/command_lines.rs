@@ -8,8 +8,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-// Not every method of it is used here.
-#[allow(dead_code)]
 mod place;
 
 use std::collections::BTreeMap;

@@ -6,8 +6,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-// Not every method of it is used here.
-#[allow(dead_code)]
 mod place;
 
 use std::collections::BTreeMap;
@@ -137,6 +135,7 @@ fn at_every_call(
             jobs.extend([(before + 1, ENOSPC), (before + 1, Fault::Killed)]);
         }
     }
+    assert!(jobs.len() > 20, "{line}: the calls were not seen: {:?}", whole.calls);
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -157,7 +156,6 @@ fn at_every_call(
     wrong.sort();
     let listed: Vec<&str> = wrong.iter().map(|(_, text)| text.as_str()).collect();
     assert!(wrong.is_empty(), "{line}\n{}", listed.join("\n"));
-    println!("{line}: {} calls, {} faults", whole.calls.len(), jobs.len());
 }
 
 /// A run that is told of a failed call says so, with status 3. The others, all of them:

@@ -1,4 +1,6 @@
 //! A directory of its own, and the program run in it.
+// Each test is a program of its own, and none uses all of this.
+#![allow(dead_code)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
