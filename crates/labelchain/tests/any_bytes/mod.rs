@@ -1,0 +1,154 @@
+//! What reads bytes of strangers, as functions of the bytes: for the ordinary tests, which replay what
+//! fuzzing kept, and for the fuzzer, which looks for more.
+
+use std::fs;
+use std::path::Path;
+
+use labelchain::Model;
+use labelchain::data::label_list::LabelList;
+use labelchain::data::{
+    AttributeKind, Dataset, Dense, Description, LabelChoice, LabelId, LabelMatrix, Matrix,
+    MissingLabels, ReadOptions, Reading, parse, read,
+};
+use labelchain::experiment::Results;
+use labelchain::method::registry;
+use labelchain::report::{Report, ReportFormat, compare};
+use labelchain::stats::{Gaps, TestPlan};
+
+/// Every reader by its name, which is also that of its inputs in `testdata/fuzz`.
+pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("arff", |bytes| text("fuzz.arff", bytes)),
+    ("csv", |bytes| text("fuzz.csv", bytes)),
+    ("svmlight", |bytes| text("fuzz.svm", bytes)),
+    ("xml", xml),
+    ("results", results),
+    ("gzip", |bytes| file("fuzz.csv.gz", bytes)),
+    ("bzip2", |bytes| file("fuzz.arff.bz2", bytes)),
+    ("model", model),
+    #[cfg(feature = "parquet")]
+    ("parquet", |bytes| file("fuzz.parquet", bytes)),
+    #[cfg(feature = "study")]
+    ("protocol", protocol),
+];
+
+const MAX_MEMORY: u64 = 64 << 20;
+
+/// Labels where the file says they are, in the last column, and in a column of tags.
+fn choices() -> impl Iterator<Item = ReadOptions> {
+    let tags = LabelChoice::Tags { column: "t".into(), separator: ";".into() };
+    [LabelChoice::Detect, LabelChoice::Last(1), tags].into_iter().map(|labels| ReadOptions {
+        labels,
+        missing_labels: MissingLabels::Drop,
+        dedupe: true,
+        max_memory: MAX_MEMORY,
+        ..ReadOptions::default()
+    })
+}
+
+fn text(name: &str, bytes: &[u8]) {
+    choices().for_each(|options| describe(parse(name.as_ref(), bytes, &options)));
+}
+
+/// What was read can be described.
+fn describe(reading: labelchain::error::Result<Reading>) {
+    if let Ok(reading) = reading {
+        let _ = Description::of(&reading.table, &reading.notes);
+    }
+}
+
+/// A file for readers that take no bytes in memory.
+fn with_file(name: &str, bytes: &[u8], use_it: impl FnOnce(&Path)) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    use_it(&path);
+}
+
+fn file(name: &str, bytes: &[u8]) {
+    with_file(name, bytes, |path| choices().for_each(|options| describe(read(path, &options))));
+}
+
+/// What was read as a label list can be written and read again.
+fn xml(bytes: &[u8]) {
+    if let Ok(list) = LabelList::parse("fuzz.xml".as_ref(), bytes) {
+        let names: Vec<String> = list.names().map(String::from).collect();
+        let again = LabelList::parse("fuzz.xml".as_ref(), LabelList::text(&names, &[]).as_bytes());
+        assert!(again.is_ok_and(|again| again.names().eq(names.iter())), "{names:?}");
+    }
+}
+
+/// What was read as results and can be compared can be reported.
+fn results(bytes: &[u8]) {
+    let Ok(results) = Results::parse("fuzz.csv".as_ref(), bytes) else { return };
+    let plan = TestPlan { gaps: Gaps::WorstRank, ..TestPlan::default() };
+    let Ok(comparison) = compare(&results, &[], plan) else { return };
+    let Ok(report) = Report::of("fuzz", &results, &comparison, None, Vec::new()) else { return };
+    for format in
+        [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Latex, ReportFormat::Csv]
+    {
+        assert!(!report.text(format, true).is_empty());
+    }
+}
+
+/// The model file with this content, under a checksum that fits: what a stranger would send.
+pub(crate) fn load(content: &[u8]) -> Option<Model> {
+    let mut bytes = b"labelchain model".to_vec();
+    bytes.extend_from_slice(&Model::FORMAT.to_le_bytes());
+    bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(blake3::hash(content).as_bytes());
+    bytes.extend_from_slice(content);
+    let mut model = None;
+    with_file("fuzz.labelchain", &bytes, |path| model = Model::load(path, MAX_MEMORY).ok());
+    model
+}
+
+/// What was read as a model can be shown, predicts and explains.
+fn model(content: &[u8]) {
+    let Some(model) = load(content) else { return };
+    for known in registry() {
+        let _ = (model.settings().text(known.setting), model.tuned_value(known.setting.name()));
+    }
+    let _ = (
+        model.bags().map(|bags| (bags.medoids().len(), bags.story())),
+        model.standardizer().offset(),
+    );
+    for (at, member) in model.members().iter().enumerate() {
+        let _ = (member.order().map(|order| order.iter().count()), member.model().views().len());
+        let _ = member.policy().map(|policy| policy.json());
+        for label in 0..model.label_names().len() {
+            let _ = model.text(at, LabelId(label));
+        }
+    }
+    let Some(rows) = rows_for(&model) else { return };
+    if let Ok(prediction) = model.predict(&rows) {
+        assert_eq!(prediction.n_rows(), rows.n_rows());
+        assert!(prediction.shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    }
+    for explanation in model.explain(&rows).into_iter().flatten() {
+        let _ = (explanation.json(0), explanation.most_agreeing(), explanation.relevant_names());
+    }
+}
+
+/// Rows of the model's own columns: nothing known, the first value of each, and numbers far away.
+fn rows_for(model: &Model) -> Option<Dataset> {
+    let attributes = model.attributes();
+    let mut cells = Dense::new(attributes.len());
+    for number in [f64::NAN, 0.0, -1e30] {
+        let cell = |kind: &AttributeKind| match kind {
+            AttributeKind::Numeric => number,
+            AttributeKind::Nominal(_) => number.max(0.0),
+        };
+        cells.push_row(
+            &attributes.iter().map(|attribute| cell(&attribute.kind)).collect::<Vec<_>>(),
+        );
+    }
+    let labels = LabelMatrix::empty(3, 0);
+    Dataset::new("fuzz", attributes.to_vec(), Matrix::Dense(cells), Vec::new(), labels).ok()
+}
+
+#[cfg(feature = "study")]
+fn protocol(bytes: &[u8]) {
+    if let Ok(text) = str::from_utf8(bytes) {
+        let _ = labelchain::study::Protocol::parse("fuzz.toml".as_ref(), text, None);
+    }
+}
