@@ -270,9 +270,9 @@ impl Generator {
             5 => line.insert(at, line[at].clone()),
             6 => line.swap(at, rng.below(n)),
             _ => {
-                let commands =
+                let mut commands =
                     self.options.iter().filter(|(name, _)| valid.starts_with(name.as_str()));
-                let declared = &commands.last().unwrap().1;
+                let declared = &commands.next_back().unwrap().1;
                 let (name, takes_value) = &declared[rng.below(declared.len())];
                 line.push(name.into());
                 if *takes_value {

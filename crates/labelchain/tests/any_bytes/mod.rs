@@ -15,8 +15,11 @@ use labelchain::method::registry;
 use labelchain::report::{Report, ReportFormat, compare};
 use labelchain::stats::{Gaps, TestPlan};
 
-/// Every reader by its name, which is also that of its inputs in `testdata/fuzz`.
-pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// A reader and its name, which is also that of its inputs in `testdata/fuzz`.
+type Target = (&'static str, fn(&[u8]));
+
+/// Every reader.
+pub(crate) const TARGETS: &[Target] = &[
     ("arff", |bytes| text("fuzz.arff", bytes)),
     ("csv", |bytes| text("fuzz.csv", bytes)),
     ("svmlight", |bytes| text("fuzz.svm", bytes)),
