@@ -8,11 +8,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use any_bytes::{TARGETS, load};
+use any_bytes::{BAGS, TARGETS, load};
 use labelchain::base::BASES;
-use labelchain::data::LabelNetwork;
+use labelchain::data::{ReadOptions, Table, parse};
 use labelchain::ensemble::STRATEGIES;
-use labelchain::seed::Seed;
+use labelchain::prepare::{BagReduction, MedoidStart};
 use labelchain::{LabelChain, Method};
 
 fn corpus() -> PathBuf {
@@ -54,31 +54,60 @@ fn corpus_truncations_and_flips_are_read_or_refused() {
     }
 }
 
-/// The models that fuzzing starts from are read by this version, one for every method.
-/// `LABELCHAIN_WRITE=1` makes them anew, as a new format of model files demands.
+/// Rows with a number, a value of several, and missing cells.
+fn rows() -> String {
+    let row = |n: usize| match n % 5 {
+        0 => format!("?,{},{},{}\n", ["u", "v"][n % 2], n % 2, n / 8),
+        4 => format!("{n},?,{},{}\n", n % 2, n / 8),
+        _ => format!("{n},{},{},{}\n", ["u", "v"][n / 3 % 2], n % 2, n / 8),
+    };
+    let rows: String = (0..16).map(row).collect();
+    format!(
+        "@relation 'r: -C -2'\n@attribute x numeric\n@attribute n {{u,v}}\n@attribute a {{0,1}}\n\
+         @attribute b {{0,1}}\n@data\n{rows}"
+    )
+}
+
+/// The models that fuzzing starts from are read by this version: one for every method, one of sparse
+/// rows and one of bags. `LABELCHAIN_WRITE=1` makes them anew, as a new format of model files demands.
 #[test]
 fn every_method_has_a_model_to_start_from() {
-    let network =
-        LabelNetwork { n_rows: 16, n_labels: 2, n_features: 2, ..LabelNetwork::default() };
-    let data = network.generate("t", Seed::new(1)).unwrap();
-    for (strategy, base) in STRATEGIES.iter().flat_map(|s| BASES.iter().map(move |b| (s, b))) {
-        let name = format!("{}-{}", strategy.name, base.name);
-        let Ok(method) = name.parse::<Method>() else { continue };
+    let table = |text: &str| {
+        parse("r.arff".as_ref(), text.as_bytes(), &ReadOptions::default()).unwrap().table
+    };
+    let sparse: String = (0..8).map(|n| format!("{{{} {n},2 {}}}\n", n % 2, n / 4)).collect();
+    let sparse = format!(
+        "@relation 's: -C -1'\n@attribute x numeric\n@attribute y numeric\n@attribute a {{0,1}}\n\
+         @data\n{sparse}"
+    );
+    let medoids = BagReduction::Medoids { n: 2, start: MedoidStart::Build, swap: false };
+    let all =
+        STRATEGIES.iter().flat_map(|s| BASES.iter().map(|b| format!("{}-{}", s.name, b.name)));
+    let methods = all.filter_map(|name| name.parse::<Method>().ok());
+    let methods = methods.map(|method| (method.to_string(), method, table(&rows())));
+    let knn: Method = "br-knn".parse().unwrap();
+    let others = [("sparse", &sparse[..]), ("bags", BAGS)];
+    let others = others.map(|(name, text)| (name.to_string(), knn, table(text)));
+    for (name, method, table) in methods.chain(others) {
         let path = corpus().join("model").join(&name);
         if env::var_os("LABELCHAIN_WRITE").is_some() {
             let small = [("members", "1"), ("neighbours", "1"), ("decay", "1"), ("orders", "2")];
             let search = [("population", "2"), ("generations", "1"), ("cost", "1"), ("gamma", "1")];
-            let chain = small.into_iter().chain(search).filter(|(setting, _)| method.uses(setting));
-            let chain = chain.fold(LabelChain::new(&name).unwrap(), |chain, (setting, value)| {
-                chain.set(setting, value).unwrap()
-            });
+            let settings =
+                small.into_iter().chain(search).filter(|(setting, _)| method.uses(setting));
+            let chain = LabelChain::new(&method.to_string()).unwrap();
+            let chain =
+                settings.fold(chain, |chain, (setting, value)| chain.set(setting, value).unwrap());
+            let model = match &table {
+                Table::Rows(rows) => chain.fit(rows),
+                Table::Bags(bags) => chain.fit_bags(bags, medoids),
+            };
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             // Without the header, which the target puts before it.
-            fs::write(&path, &chain.fit(&data).unwrap().to_bytes().unwrap()[60..]).unwrap();
+            fs::write(&path, &model.unwrap().to_bytes().unwrap()[60..]).unwrap();
         }
-        assert!(
-            load(&fs::read(&path).unwrap()).is_some_and(|model| model.method() == method),
-            "{name}"
-        );
+        let model = load(&fs::read(&path).unwrap()).unwrap();
+        let is_of_bags = matches!(table, Table::Bags(_));
+        assert_eq!((model.method(), model.bags().is_some()), (method, is_of_bags), "{name}");
     }
 }

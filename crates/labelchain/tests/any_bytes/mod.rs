@@ -105,6 +105,11 @@ pub(crate) fn load(content: &[u8]) -> Option<Model> {
     model
 }
 
+/// Bags of two columns, of which the model `bags` was trained.
+pub(crate) const BAGS: &str = "@relation 'b: -C -1'\n@attribute bag relational\n@attribute x numeric\n\
+     @attribute y numeric\n@end bag\n@attribute a {0,1}\n@data\n'1,2\\n3,4',0\n'5,6\\n7,9',1\n\
+     '1,1\\n2,2',0\n'8,9\\n9,9',1\n'0,1\\n1,3',0\n'7,7\\n8,6',1\n";
+
 /// What was read as a model can be shown, predicts and explains.
 fn model(content: &[u8]) {
     let Some(model) = load(content) else { return };
@@ -122,7 +127,12 @@ fn model(content: &[u8]) {
             let _ = model.text(at, LabelId(label));
         }
     }
-    let Some(rows) = rows_for(&model) else { return };
+    let bags = || parse("b.arff".as_ref(), BAGS.as_bytes(), &ReadOptions::default()).unwrap().table;
+    let rows = match model.bags() {
+        None => rows_for(&model),
+        Some(_) => model.rows(bags(), "b.arff".as_ref()).ok(),
+    };
+    let Some(rows) = rows else { return };
     if let Ok(prediction) = model.predict(&rows) {
         assert_eq!(prediction.n_rows(), rows.n_rows());
         assert!(prediction.shares.iter().all(|share| (0.0..=1.0).contains(share)));
@@ -139,7 +149,8 @@ fn rows_for(model: &Model) -> Option<Dataset> {
     for number in [f64::NAN, 0.0, -1e30] {
         let cell = |kind: &AttributeKind| match kind {
             AttributeKind::Numeric => number,
-            AttributeKind::Nominal(_) => number.max(0.0),
+            AttributeKind::Nominal(_) if number < 0.0 => 0.0,
+            AttributeKind::Nominal(_) => number,
         };
         cells.push_row(
             &attributes.iter().map(|attribute| cell(&attribute.kind)).collect::<Vec<_>>(),
