@@ -164,6 +164,8 @@ fn ended_as_it_should(run: &Run, fault: Fault, call: &str, is_done: bool) -> Res
     let is_looked_for = ["openat out.xml", "openat made"].contains(&call);
     let is_data = file == "other.csv" || file.starts_with("rows.");
     match (fault, run.status) {
+        // How many calls a study makes depends on how many cells are done at a time.
+        (_, 0) if call.is_empty() => Ok(()),
         (Fault::Killed, 137) => Ok(()),
         (Fault::Fails(_), _) if !run.error.starts_with("error: ") && run.status != 0 => {
             Err("no message".into())
