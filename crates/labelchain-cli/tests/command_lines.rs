@@ -68,12 +68,15 @@ const LINES: [&str; 36] = [
     "man -o made",
 ];
 
-/// What was found by this test, shortened.
-const FOUND: [&str; 8] = [
+/// What was found before, shortened.
+const FOUND: [&str; 11] = [
     "explain model rows.arff --row 1 --threads 2147483648",
     "train rows.arff -o made.labelchain --threads 18446744073709551615",
     "generate hypercubes -o made.arff --threads 9223372036854775808",
     "generate network --rows 18446744073709551615 -o made.csv",
+    "generate network --labels 2147483648 -o made.csv",
+    "generate network --features 9223372036854775808 -o made.csv",
+    "generate hypercubes --relevant 2147483648 -o made.arff",
     "generate hypercubes --rows 2147483648 -o made.arff",
     "generate hyperspheres --rows 9223372036854775808 -o made.svm.gz",
     "split rows.arff -o made --folds 2147483648",
