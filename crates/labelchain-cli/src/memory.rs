@@ -2,7 +2,8 @@
 
 use std::fs;
 
-/// Three quarters of the memory of this machine, or of the container in which the program runs.
+/// Three quarters of the memory of this machine, of the container in which the program runs, or of what
+/// the shell lets it have (`ulimit`).
 pub(crate) fn three_quarters() -> u64 {
     // If the system does not report its memory, a small machine is assumed.
     const UNKNOWN: u64 = 4 << 30;
@@ -13,7 +14,13 @@ pub(crate) fn three_quarters() -> u64 {
     let container = fs::read_to_string("/sys/fs/cgroup/memory.max")
         .ok()
         .and_then(|text| text.trim().parse::<u64>().ok());
-    let total = [machine, container].into_iter().flatten().min().unwrap_or(UNKNOWN);
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let of_process = ["Max address space", "Max data size"].into_iter().filter_map(|name| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    let total =
+        [machine, container].into_iter().flatten().chain(of_process).min().unwrap_or(UNKNOWN);
     total / 4 * 3
 }
 

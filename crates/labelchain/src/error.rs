@@ -633,6 +633,11 @@ impl Error {
         if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
     }
 
+    /// The system has less memory than was allowed.
+    pub(crate) fn out_of_memory(path: impl Into<PathBuf>) -> Error {
+        Error::io(path, io::ErrorKind::OutOfMemory.into())
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
         Error::Io { path: path.into(), source }
     }

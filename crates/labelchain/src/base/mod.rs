@@ -119,17 +119,21 @@ impl BaseTask<'_> {
         }
     }
 
-    /// What members keep to say which rows each label learned from: the rows to which it is relevant,
-    /// and so many times as many others.
+    /// What members keep to say which rows each label learned from. A label that was thinned has a list
+    /// of its own, of the rows to which it is relevant and so many times as many others; all other
+    /// labels share one.
     pub fn view_bytes(&self) -> u64 {
-        let data = self.train.data();
-        let labels = data.labels();
-        let n_relevant: usize = (0..data.n_rows()).map(|row| labels.relevant(row).count()).sum();
-        let imbalance = self.settings.get(&MAX_IMBALANCE).unwrap_or(f64::MAX);
+        let labels = self.train.data().labels();
+        let mut n_relevant = vec![0.0; labels.n_labels()];
+        for row in 0..labels.n_rows() {
+            labels.relevant(row).for_each(|label| n_relevant[label.0] += 1.0);
+        }
+        let imbalance = self.settings.get(&MAX_IMBALANCE).unwrap_or(f64::INFINITY);
         let share = self.sampling.sample * self.sampling.fit_share;
-        let thinned = n_relevant as f64 * share * (1.0 + imbalance);
-        let most = self.n_fitted_rows() as f64 * data.n_labels() as f64;
-        (8.0 * self.n_members() as f64 * thinned.min(most)) as u64
+        let n_fitted = self.n_fitted_rows() as f64;
+        let kept = n_relevant.iter().map(|n| n * share * (1.0 + imbalance));
+        let own: f64 = kept.filter(|&kept| kept < n_fitted).sum();
+        (8.0 * self.n_members() as f64 * (own + n_fitted)) as u64
     }
 }
 

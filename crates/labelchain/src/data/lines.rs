@@ -194,6 +194,9 @@ impl<'p, R: Read> Lines<'p, R> {
                     .into());
             }
             let longer = (self.buffer.len() * 2).min(self.max_line);
+            let more = longer - self.buffer.len();
+            let room = self.buffer.try_reserve_exact(more);
+            room.map_err(|_| Error::out_of_memory(self.path))?;
             self.buffer.resize(longer, 0);
         }
         let n = loop {

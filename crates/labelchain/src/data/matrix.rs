@@ -1,5 +1,6 @@
 //! The cells of a table, dense or sparse. A missing cell is NaN.
 
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,11 @@ impl Dense {
         Ok(Dense { n_rows, n_columns, values: cells })
     }
 
+    /// Makes room for a row, so that adding it cannot fail.
+    pub(crate) fn try_reserve_row(&mut self) -> Result<(), TryReserveError> {
+        self.values.try_reserve(self.n_columns)
+    }
+
     /// Adds a row.
     ///
     /// # Panics
@@ -135,6 +141,13 @@ impl Dense {
 }
 
 impl Sparse {
+    /// Makes room for a row of so many cells, so that adding it cannot fail.
+    pub(crate) fn try_reserve_row(&mut self, n_cells: usize) -> Result<(), TryReserveError> {
+        self.starts.try_reserve(1)?;
+        self.columns.try_reserve(n_cells)?;
+        self.values.try_reserve(n_cells)
+    }
+
     /// A table of no rows yet.
     pub fn new(n_columns: usize) -> Sparse {
         Sparse { n_columns, starts: vec![0], columns: Vec::new(), values: Vec::new() }
@@ -188,6 +201,14 @@ impl Sparse {
 }
 
 impl Matrix {
+    /// Makes room for a row of so many cells, so that adding it cannot fail.
+    pub(crate) fn try_reserve_row(&mut self, n_cells: usize) -> Result<(), TryReserveError> {
+        match self {
+            Matrix::Dense(dense) => dense.try_reserve_row(),
+            Matrix::Sparse(sparse) => sparse.try_reserve_row(n_cells),
+        }
+    }
+
     /// The same, stored so that its bytes show how many rows there are: a dense table without columns
     /// has none, and becomes a sparse one, which says where each row starts.
     pub(crate) fn with_countable_rows(self) -> Matrix {

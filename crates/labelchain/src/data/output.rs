@@ -151,7 +151,7 @@ pub fn publish(outputs: Vec<Output>) -> Result<()> {
 pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     refuse_used_directory(path)?;
     let write = || -> io::Result<()> {
-        let part = PartName::new(path, "directory")?;
+        let part = PartName::new(path, Role::New)?;
         fs::create_dir(&part.0)?;
         for (name, content) in files {
             let file = part.0.join(name);
@@ -201,18 +201,34 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What has a temporary name.
+#[derive(Clone, Copy)]
+enum Role {
+    /// What will take the target's name.
+    New,
+    /// What had the target's name, while it may still come back.
+    Old,
+}
+
+impl Role {
+    /// A name beside the target, always the same for the same target and role: what a killed process
+    /// left under it is removed by the next that writes there.
+    fn path(self, target: &Path) -> io::Result<PathBuf> {
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&[self as u8]).update(name.as_encoded_bytes());
+        let hash = hasher.finalize().to_hex();
+        Ok(directory_of(target).join(format!(".labelchain-{}", &hash[..16])))
+    }
+}
+
 /// The temporary name of something unfinished; it is removed when this is dropped.
 struct PartName(PathBuf);
 
 impl PartName {
-    /// A name beside `target`, always the same for the same target and role: what a killed process
-    /// left under it is removed by the next that writes there.
-    fn new(target: &Path, role: &str) -> io::Result<PartName> {
-        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(role.as_bytes()).update(name.as_encoded_bytes());
-        let hash = hasher.finalize().to_hex();
-        let path = directory_of(target).join(format!(".labelchain-{}", &hash[..16]));
+    /// The name that something has before it takes the place of `target`.
+    fn new(target: &Path, role: Role) -> io::Result<PartName> {
+        let path = role.path(target)?;
         unpoisoned(&PART_NAMES).insert(path.clone());
         remove(&path);
         Ok(PartName(path))
@@ -263,10 +279,13 @@ fn place(path: &Path) -> io::Result<(Place, File)> {
     while let Ok(next) = fs::read_link(&target) {
         target = directory_of(&target).join(next);
     }
+    for role in [Role::New, Role::Old] {
+        remove(&role.path(&target)?);
+    }
     let (file, part) = match unnamed(directory_of(&target)) {
         Ok(file) => (file, None),
         Err(_) => {
-            let part = PartName::new(&target, "file")?;
+            let part = PartName::new(&target, Role::New)?;
             (private_until_finished(&part.0, found.is_some())?, Some(part))
         }
     };
@@ -351,14 +370,14 @@ impl Finished {
         let part = match part {
             Some(part) => part,
             None => {
-                let part = PartName::new(&target, "file")?;
+                let part = PartName::new(&target, Role::New)?;
                 link(&self.file, &part.0)?;
                 part
             }
         };
         let is_new = fs::symlink_metadata(&target).is_err();
         let old = (may_be_undone && !is_new).then(|| {
-            let old = PartName::new(&target, "replaced")?;
+            let old = PartName::new(&target, Role::Old)?;
             // Some file systems have no second names.
             fs::hard_link(&target, &old.0)
                 .or_else(|_| fs::copy(&target, &old.0).map(|_| ()))
@@ -444,7 +463,7 @@ mod tests {
     fn what_a_killed_process_left_is_removed_by_the_next() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("m");
-        let part = PartName::new(&path, "file").unwrap();
+        let part = PartName::new(&path, Role::New).unwrap();
         fs::write(&part.0, "half").unwrap();
         std::mem::forget(part);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
@@ -459,7 +478,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("m");
         for content in ["first", "second"] {
-            let part = PartName::new(&path, "file").unwrap();
+            let part = PartName::new(&path, Role::New).unwrap();
             let mut file = private_until_finished(&part.0, false).unwrap();
             assert_eq!(names(place.path()).len(), 1 + usize::from(content == "second"));
             file.write_all(content.as_bytes()).unwrap();

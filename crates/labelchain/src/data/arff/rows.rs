@@ -383,6 +383,8 @@ impl Rows {
                 Matrix::Dense(Dense::new(n_features))
             }
         });
+        let n_cells = if is_sparse { self.entries.len() } else { n_features };
+        features.try_reserve_row(n_cells).map_err(|_| Error::out_of_memory(line.path))?;
         let targets = &self.targets;
         if is_sparse {
             for &label in self.omitted.iter().flatten() {

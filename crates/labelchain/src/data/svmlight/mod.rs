@@ -165,6 +165,8 @@ impl Rows {
         self.sort(line)?;
         let n_ids = self.ids.len() - before;
         budget.charge(self.entries.len() * 12 + n_ids * 4 + 16, line)?;
+        let room = self.features.try_reserve_row(self.entries.len());
+        room.map_err(|_| Error::out_of_memory(line.path))?;
         self.features.push_row(self.entries.iter().map(|entry| (entry.index, entry.value)));
         self.id_starts.push(self.ids.len());
         Ok(())
