@@ -394,11 +394,19 @@ impl Ledger {
         let patience =
             |time| self.connection.busy_timeout(time).map_err(|error| self.refused(error));
         patience(Duration::ZERO)?;
-        let nobody_writes = self.connection.execute_batch("BEGIN IMMEDIATE").is_ok();
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
         patience(PATIENCE)?;
-        if nobody_writes {
-            self.run("ROLLBACK")?;
-            return Ok(Vec::new());
+        match begun.map_err(|error| self.refused(error)) {
+            Ok(()) => {
+                self.run("ROLLBACK")?;
+                return Ok(Vec::new());
+            }
+            // Somebody is writing; a file that may only be read has nobody who writes from here.
+            Err(Error::Locked { .. }) => {}
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(error),
         }
         let of = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         self.rows("SELECT dataset, method, fold FROM running", of)
