@@ -476,11 +476,12 @@ pub(crate) struct Threads {
 
 impl Threads {
     pub(crate) fn start(&self) -> Result<()> {
-        let Some(n) = self.threads else { return Ok(()) };
+        // Without a number as many as there are cores; started here, for later it would be a panic.
+        let n = self.threads.unwrap_or(0);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n.into());
         pool.build_global().map_err(|error| Error::Setting {
             name: "--threads",
-            value: format!("{n}, and they do not start ({error})"),
+            value: format!("{n}, and threads do not start ({error})"),
             accepted: "a number of threads that the system can start",
         })
     }

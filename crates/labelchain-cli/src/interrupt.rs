@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use labelchain::data::remove_part_files;
 
-use crate::messages::remark;
-
 /// Whether the command looks at [`INTERRUPTED`] and ends by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
 
@@ -24,12 +22,11 @@ fn on_signal() {
     let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
     if is_second || !ENDS_ITSELF.load(Ordering::SeqCst) {
         remove_part_files();
-        remark("interrupted");
         process::exit(130);
     }
 }
 
-/// Watches for signals in a thread of its own. Where that is impossible, they end the process as usual.
+/// Watches for signals in a thread of its own.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

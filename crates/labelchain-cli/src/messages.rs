@@ -146,12 +146,19 @@ pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
     let is_hostile = |c: char| match c {
         '\n' | '\t' => false,
         // Zero-width characters and marks of direction; separators of lines and paragraphs,
-        // embeddings and overrides; joiners and isolates; the byte order mark; invisible tags.
-        '\u{061c}'
+        // embeddings and overrides; joiners and isolates; fillers; the byte order mark; invisible
+        // tags. Variation selectors stay: they belong to ordinary emoji.
+        '\u{00ad}'
+        | '\u{034f}'
+        | '\u{061c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180e}'
         | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
         | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
         | '\u{e0000}'..='\u{e007f}' => true,
         // C0 with the escape character, DEL, and C1, in which U+009B begins a sequence by itself.
         _ => c.is_control(),

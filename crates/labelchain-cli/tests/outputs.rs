@@ -156,8 +156,8 @@ fn a_pipe_or_device_as_an_input_is_refused_at_once() {
     }
 }
 
-/// SIGINT, SIGTERM and SIGHUP, while the output of a command is being written: the data comes through
-/// a decompressor that never ends.
+/// SIGINT, SIGTERM and SIGHUP while a command waits for whoever reads one of its outputs, with the
+/// other one begun.
 #[test]
 fn signals_end_a_command_and_leave_no_part_of_a_file() {
     for signal in ["INT", "TERM", "HUP"] {

@@ -81,7 +81,7 @@ fn a_model_of_bags_labels_bags_and_keeps_its_medoids() {
     let (status, _, error) = place.run(&["predict", "m.labelchain", "rows.arff"]);
     assert!(status == 2 && error.contains("the model was trained on bags of instances"), "{error}");
     // Bags are read whole, however little memory there is.
-    let little = ["--select", "none", "--max-memory", "8K"];
+    let little = ["--select", "none", "--max-memory", "64K"];
     place.ok(&[&["train", "bags.arff", "-o", "little"], &method[..], &little].concat());
     let (status, _, error) = place.run(&["predict", "rows.labelchain", "bags.arff"]);
     assert!(status == 2 && error.contains("holds bags of instances, not single rows"), "{error}");

@@ -103,6 +103,7 @@ impl<'d, V: Visitor<'d>> Visitor<'d> for Charged<'_, V> {
         visit_bool(bool); visit_i8(i8); visit_i16(i16); visit_i32(i32); visit_i64(i64);
         visit_i128(i128); visit_u8(u8); visit_u16(u16); visit_u32(u32); visit_u64(u64);
         visit_u128(u128); visit_f32(f32); visit_f64(f64); visit_char(char);
+        // A piece of the file, of which nothing is copied here.
         visit_borrowed_bytes(&'d [u8]);
     }
 

@@ -52,7 +52,7 @@
 //! # Ok::<(), labelchain::Error>(())
 //! ```
 //!
-//! Nothing here prints, exits or keeps global state, and the same [`Seed`] gives the same bytes,
+//! Nothing here prints, exits or keeps global state (but for the names of files that are being written), and the same [`Seed`] gives the same bytes,
 //! whatever the number of threads.
 
 pub mod decode;

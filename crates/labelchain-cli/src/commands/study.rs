@@ -130,8 +130,6 @@ fn selection(text: &str) -> Result<String, String> {
     }
 }
 
-/// Set when the process is interrupted by Ctrl-C, or terminated by a cluster whose time limit is
-/// over.
 impl Run {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.protocol()?;

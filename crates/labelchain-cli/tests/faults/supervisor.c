@@ -45,7 +45,8 @@ static const struct { int number, by, argument; const char *name; } calls[] = {
     {SYS_ftruncate, BY_DESCRIPTOR, 0, "ftruncate"},
     {SYS_openat, BY_PATH_FROM, 1, "openat"},
     {SYS_renameat2, BY_PATH_FROM, 1, "renameat2"},
-    {SYS_linkat, BY_PATH_FROM, 1, "linkat"},
+    {SYS_linkat, BY_PATH_FROM, 3, "linkat"},
+    {SYS_fchmod, BY_DESCRIPTOR, 0, "fchmod"},
     {SYS_unlinkat, BY_PATH_FROM, 1, "unlinkat"},
     {SYS_mkdirat, BY_PATH_FROM, 1, "mkdirat"},
 #ifdef SYS_renameat

@@ -11,8 +11,6 @@ use tempfile::TempDir;
 
 pub(crate) struct Place(pub(crate) TempDir);
 
-// Each file of tests uses some of it.
-#[allow(dead_code)]
 impl Place {
     pub(crate) fn new() -> Place {
         Place(tempfile::tempdir().unwrap())

@@ -1,6 +1,8 @@
 //! Which labels are relevant to which row, as packed bits, indexed by label and never by position
 //! in a chain.
 
+use std::collections::TryReserveError;
+
 use serde::{Deserialize, Serialize};
 
 /// One label, by its place in the data set's label order.
@@ -64,6 +66,11 @@ impl LabelMatrix {
         labels.words = vec![0; n_rows * labels.words_per_row];
         labels.n_rows = n_rows;
         labels
+    }
+
+    /// Makes room for so many rows, so that adding them cannot fail.
+    pub(crate) fn try_reserve(&mut self, n_rows: usize) -> Result<(), TryReserveError> {
+        self.words.try_reserve(n_rows.saturating_mul(self.words_per_row))
     }
 
     /// Adds a row without a relevant label and returns its index.

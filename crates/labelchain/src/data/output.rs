@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::file::{Compression, compression};
@@ -127,6 +128,20 @@ pub fn save(
 /// those given before are taken back. (A process that is killed between two names leaves the first
 /// file new and the second old, each of them whole: file systems cannot rename two files at once.)
 pub fn publish(outputs: Vec<Output>) -> Result<()> {
+    let targets = outputs.iter().filter_map(|output| match &output.place {
+        Place::Stream => None,
+        Place::File { target, .. } => Some((target, &output.path)),
+    });
+    let mut seen = BTreeSet::new();
+    for (target, path) in targets {
+        if !seen.insert(target) {
+            return Err(Error::CannotWrite {
+                path: path.clone(),
+                what: "would hold two outputs".into(),
+                remedy: "write one of them under another name".into(),
+            });
+        }
+    }
     let finished: Vec<Finished> = outputs.into_iter().map(Output::finish).collect::<Result<_>>()?;
     let n = finished.len();
     let _publishing = unpoisoned(&PUBLISHING);
@@ -151,7 +166,8 @@ pub fn publish(outputs: Vec<Output>) -> Result<()> {
 pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     refuse_used_directory(path)?;
     let write = || -> io::Result<()> {
-        let part = PartName::new(path, Role::New)?;
+        sweep(path)?;
+        let part = PartName::new(path)?;
         fs::create_dir(&part.0)?;
         for (name, content) in files {
             let file = part.0.join(name);
@@ -163,7 +179,7 @@ pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
             fs::remove_dir(path)?;
         }
         fs::rename(&part.0, path)?;
-        part.keep();
+        part.renamed();
         sync_directory(path)
     };
     write().map_err(|error| refused(path, error))
@@ -201,41 +217,51 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What has a temporary name.
-#[derive(Clone, Copy)]
-enum Role {
-    /// What will take the target's name.
-    New,
-    /// What had the target's name, while it may still come back.
-    Old,
+/// What the temporary names of a target begin with; the process and a number of its own follow.
+fn prefix(target: &Path) -> io::Result<String> {
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let machine = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let [target, machine] =
+        [name.as_encoded_bytes(), &machine[..]].map(|of| blake3::hash(of).to_hex());
+    Ok(format!(".labelchain-{}-{}-", &target[..16], &machine[..8]))
 }
 
-impl Role {
-    /// A name beside the target, always the same for the same target and role: what a killed process
-    /// left under it is removed by the next that writes there.
-    fn path(self, target: &Path) -> io::Result<PathBuf> {
-        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&[self as u8]).update(name.as_encoded_bytes());
-        let hash = hasher.finalize().to_hex();
-        Ok(directory_of(target).join(format!(".labelchain-{}", &hash[..16])))
+/// Removes what killed processes left that were about to write `target`. Processes are known by their
+/// number on this machine since it was started, where the system has a list of them.
+fn sweep(target: &Path) -> io::Result<()> {
+    let prefix = prefix(target)?;
+    let Ok(entries) = fs::read_dir(directory_of(target)) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(&prefix)) else {
+            continue;
+        };
+        let is_alive = |process: &str| Path::new("/proc").join(process).exists();
+        if Path::new("/proc/self").exists()
+            && rest.split('-').next().is_some_and(|of| !is_alive(of))
+        {
+            remove(&entry.path());
+        }
     }
+    Ok(())
 }
 
 /// The temporary name of something unfinished; it is removed when this is dropped.
 struct PartName(PathBuf);
 
 impl PartName {
-    /// The name that something has before it takes the place of `target`.
-    fn new(target: &Path, role: Role) -> io::Result<PartName> {
-        let path = role.path(target)?;
+    /// A name beside `target` that nothing else has.
+    fn new(target: &Path) -> io::Result<PartName> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}{}-{number}", prefix(target)?, std::process::id());
+        let path = directory_of(target).join(name);
         unpoisoned(&PART_NAMES).insert(path.clone());
-        remove(&path);
         Ok(PartName(path))
     }
 
-    /// Nothing stands under the name any more.
-    fn keep(self) {
+    /// What stood under the name has another one now.
+    fn renamed(self) {
         unpoisoned(&PART_NAMES).remove(&self.0);
         std::mem::forget(self);
     }
@@ -279,13 +305,14 @@ fn place(path: &Path) -> io::Result<(Place, File)> {
     while let Ok(next) = fs::read_link(&target) {
         target = directory_of(&target).join(next);
     }
-    for role in [Role::New, Role::Old] {
-        remove(&role.path(&target)?);
-    }
+    // So that two names of one file are seen to be the same.
+    let directory = directory_of(&target).canonicalize()?;
+    target = directory.join(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+    sweep(&target)?;
     let (file, part) = match unnamed(directory_of(&target)) {
         Ok(file) => (file, None),
         Err(_) => {
-            let part = PartName::new(&target, Role::New)?;
+            let part = PartName::new(&target)?;
             (private_until_finished(&part.0, found.is_some())?, Some(part))
         }
     };
@@ -343,9 +370,11 @@ fn private_until_finished(path: &Path, replaces: bool) -> io::Result<File> {
 #[cfg(unix)]
 fn keep_access(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
-    let _ = fchown(file, None, Some(replaced.gid()));
+    let has_group = fchown(file, None, Some(replaced.gid())).is_ok();
     let _ = fchown(file, Some(replaced.uid()), None);
-    file.set_permissions(fs::Permissions::from_mode(replaced.mode() & 0o777))
+    // What its group might do is not for another group.
+    let kept = if has_group { 0o777 } else { 0o707 };
+    file.set_permissions(fs::Permissions::from_mode(replaced.mode() & kept))
 }
 
 #[cfg(not(unix))]
@@ -370,14 +399,14 @@ impl Finished {
         let part = match part {
             Some(part) => part,
             None => {
-                let part = PartName::new(&target, Role::New)?;
+                let part = PartName::new(&target)?;
                 link(&self.file, &part.0)?;
                 part
             }
         };
         let is_new = fs::symlink_metadata(&target).is_err();
         let old = (may_be_undone && !is_new).then(|| {
-            let old = PartName::new(&target, Role::Old)?;
+            let old = PartName::new(&target)?;
             // Some file systems have no second names.
             fs::hard_link(&target, &old.0)
                 .or_else(|_| fs::copy(&target, &old.0).map(|_| ()))
@@ -385,7 +414,7 @@ impl Finished {
         });
         let old = old.transpose()?;
         fs::rename(&part.0, &target)?;
-        part.keep();
+        part.renamed();
         Ok(Some(Placed { target, old, is_new }))
     }
 }
@@ -401,7 +430,7 @@ impl Placed {
     fn undo(self) {
         if let Some(old) = self.old {
             if fs::rename(&old.0, &self.target).is_ok() {
-                old.keep();
+                old.renamed();
             }
         } else if self.is_new {
             let _ = fs::remove_file(&self.target);
@@ -459,18 +488,32 @@ mod tests {
         assert_eq!(fs::read_to_string(path("old")).unwrap(), "old");
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn what_a_killed_process_left_is_removed_by_the_next() {
+    fn what_a_killed_process_left_is_removed_by_the_next_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("m");
-        let part = PartName::new(&path, Role::New).unwrap();
-        fs::write(&part.0, "half").unwrap();
-        std::mem::forget(part);
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
-        for _ in 0..2 {
-            save(&path, |out| out.write_all(b"whole")).unwrap();
+        let living = PartName::new(&path).unwrap();
+        // No process has such a number.
+        let killed = format!("{}{}-0", prefix(&path).unwrap(), u32::MAX);
+        let other = format!("{}{}-0", prefix(&place.path().join("n")).unwrap(), u32::MAX);
+        for name in [&killed, &other] {
+            fs::write(place.path().join(name), "half").unwrap();
         }
-        assert_eq!(names(place.path()), ["m"]);
+        fs::write(&living.0, "half").unwrap();
+        save(&path, |out| out.write_all(b"whole")).unwrap();
+        assert!(!place.path().join(killed).exists());
+        assert!(place.path().join(other).exists() && living.0.exists());
+    }
+
+    #[test]
+    fn two_outputs_of_one_name_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let output =
+            |path: &str| Output::with(&place.path().join(path), |out| out.write_all(b"x")).unwrap();
+        let error = publish(vec![output("a"), output("./a")]);
+        assert!(matches!(error, Err(Error::CannotWrite { .. })));
+        assert!(names(place.path()).is_empty());
     }
 
     #[test]
@@ -478,7 +521,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("m");
         for content in ["first", "second"] {
-            let part = PartName::new(&path, Role::New).unwrap();
+            let part = PartName::new(&path).unwrap();
             let mut file = private_until_finished(&part.0, false).unwrap();
             assert_eq!(names(place.path()).len(), 1 + usize::from(content == "second"));
             file.write_all(content.as_bytes()).unwrap();

@@ -21,6 +21,7 @@ pub(crate) use tuning::cross_validated;
 pub(crate) use votes::VotesBySetting;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -238,10 +239,12 @@ impl Member {
             places.is_sorted_by(|a, b| a < b) && places.last().is_none_or(|&last| last < n)
         };
         let rows_fit = |rows: &[usize]| ascend_below(rows, dimensions.n_rows);
-        // What the models rely on when they look up rows and inputs by these numbers.
-        let views = self.model().views().iter();
-        let mut views_fit = views.map(|view| {
-            rows_fit(&view.rows) && ascend_below(&view.features, dimensions.n_features)
+        // What the models rely on when they look up rows and inputs by these numbers. Labels share
+        // lists of rows, and each list is looked at once.
+        let mut seen = HashSet::new();
+        let mut views_fit = self.model().views().iter().map(|view| {
+            let is_new = seen.insert(Arc::as_ptr(&view.rows));
+            (!is_new || rows_fit(&view.rows)) && ascend_below(&view.features, dimensions.n_features)
         });
         order_fits
             && rows_fit(&self.fitting)

@@ -16,6 +16,7 @@ use crate::ensemble::{
     PolicyTask, Sampling, Strategy,
 };
 use crate::error::Result;
+use crate::memory::Memory;
 use crate::prepare::{Preparation, Prepared};
 use crate::progress::Progress;
 use crate::seed::Seed;
@@ -107,12 +108,10 @@ struct Trained<M> {
 impl Fitting<'_> {
     fn base(&self, base: &'static Base, is_chained: bool) -> Result<TrainedBase> {
         let clock = Clock::start();
-        let settings = self
-            .settings
-            .only(&base.settings.iter().chain(Preparation::SETTINGS).copied().collect::<Vec<_>>());
-        let (train, seed) = (self.train, self.seed);
-        let task = BaseTask { settings: &settings, sampling: self.sampling(), train, seed };
-        self.reserve(base, &task)?;
+        let settings = self.settings_of(base);
+        let task = self.task(&settings, self.sampling().n_members as u64);
+        // Tuning may take long; what will not fit is refused before.
+        self.reserve(base, task.n_members(), &self.train.memory().fork())?;
         let models = match base.kind {
             BaseKind::AnyOrder { learner, .. } => {
                 let models = Shared::default();
@@ -131,16 +130,29 @@ impl Fitting<'_> {
         Sampling::of(self.settings)
     }
 
+    /// What a base reads of the settings.
+    fn settings_of(&self, base: &Base) -> Settings {
+        let read = base.settings.iter().chain(Preparation::SETTINGS).copied();
+        self.settings.only(&read.collect::<Vec<_>>())
+    }
+
+    /// From what a learner of so many models is made.
+    fn task<'t>(&'t self, settings: &'t Settings, n_models: u64) -> BaseTask<'t> {
+        let sampling = Sampling { n_members: n_models as usize, ..self.sampling() };
+        BaseTask { settings, sampling, train: self.train, seed: self.seed }
+    }
+
     /// Refuses what would take more memory than there is: the rows as they were and standardized, and
-    /// what the members take.
-    fn reserve(&self, base: &Base, task: &BaseTask) -> Result<()> {
+    /// what so many models take.
+    fn reserve(&self, base: &Base, n_models: u64, memory: &Memory) -> Result<()> {
         let data = self.train.data();
-        let n_bytes = 2 * data.n_bytes() as u64;
-        let members = (base.training_bytes)(task).saturating_add(task.view_bytes());
-        self.train.memory().reserve(data.name(), n_bytes.saturating_add(members), || {
+        let settings = self.settings_of(base);
+        let task = self.task(&settings, n_models);
+        let models = (base.training_bytes)(&task).saturating_add(task.view_bytes());
+        let n_bytes = models.saturating_add(2 * data.n_bytes() as u64);
+        memory.reserve(data.name(), n_bytes, || {
             format!(
-                "training {} members of {} on {} rows, {} inputs and {} labels",
-                self.sampling().n_members,
+                "training {n_models} models of {} on {} rows, {} inputs and {} labels",
                 base.name,
                 data.n_rows(),
                 data.n_features(),
@@ -151,7 +163,7 @@ impl Fitting<'_> {
 
     fn ensemble(&self, strategy: &'static Strategy, trained: &TrainedBase) -> Result<Fitted> {
         let settings = self.settings.only(strategy.settings);
-        let fit = StrategyFit { fitting: self, strategy, settings: &settings };
+        let fit = StrategyFit { fitting: self, base: trained.base, strategy, settings: &settings };
         let (members, tuned, cost) = match &trained.models {
             Models::AnyOrder { learner, models, is_chained } => {
                 fit.any_order(&**learner, models, *is_chained)?
@@ -169,6 +181,7 @@ impl Fitting<'_> {
 /// One strategy to be fitted.
 struct StrategyFit<'a> {
     fitting: &'a Fitting<'a>,
+    base: &'static Base,
     strategy: &'static Strategy,
     /// The settings that the strategy lists.
     settings: &'a Settings,
@@ -266,8 +279,13 @@ impl StrategyFit<'_> {
             return Ok(trained);
         }
         let clock = Clock::start();
+        let n = if is_searched {
+            Genetic::of(self.settings, sampling.n_members)?.n_candidates()
+        } else {
+            sampling.n_members
+        };
+        self.fitting.reserve(self.base, n as u64, self.fitting.train.memory())?;
         let candidates = if is_searched {
-            let n = Genetic::of(self.settings, sampling.n_members)?.n_candidates();
             sampling.contenders(n, self.fitting.train, seed, train)?
         } else {
             sampling.candidates(self.fitting.train, seed, train)?

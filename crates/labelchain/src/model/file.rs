@@ -11,7 +11,7 @@
 //! The checksum is not optional: most damaged contents still decode to something. What is decoded is
 //! checked in every part before it becomes a [`Model`], and nothing in it is run.
 
-use std::io::Read as _;
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,77 @@ struct Stored<B> {
     bags: Option<BagTransform>,
 }
 
+/// Writes a model file without holding it: the content is encoded twice, first for its checksum.
+fn write(stored: &Stored<Bytes>, out: &mut dyn Write) -> io::Result<()> {
+    let mut hashed = Hashed::default();
+    encode_into(stored, &mut hashed)?;
+    let (length, checksum) = (hashed.n_bytes.to_le_bytes(), hashed.hasher.finalize());
+    let format = Model::FORMAT.to_le_bytes();
+    out.write_all(&[&MAGIC[..], &format, &length, checksum.as_bytes()].concat())?;
+    encode_into(stored, out)
+}
+
+/// Encodes a model into a writer, whose own error comes back: postcard would keep it to itself.
+fn encode_into(stored: &Stored<Bytes>, out: &mut dyn Write) -> io::Result<()> {
+    struct Noting<W> {
+        out: W,
+        error: Option<io::Error>,
+    }
+    impl<W: Write> Noting<W> {
+        fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+            done.map_err(|error| {
+                let kind = error.kind();
+                self.error = Some(error);
+                kind.into()
+            })
+        }
+    }
+    impl<W: Write> Write for &mut Noting<W> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let done = self.out.write(bytes);
+            self.note(done)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            let done = self.out.flush();
+            self.note(done)
+        }
+    }
+    // Numbers come byte by byte.
+    let mut noting = Noting { out: io::BufWriter::with_capacity(64 << 10, out), error: None };
+    match postcard::to_io(stored, &mut noting) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(noting.error.unwrap_or_else(|| io::Error::other(not_encoded(error)))),
+    }
+}
+
+/// Counts and hashes what is written to it.
+#[derive(Default)]
+struct Hashed {
+    n_bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.n_bytes += bytes.len() as u64;
+        self.hasher.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn not_encoded(error: postcard::Error) -> Error {
+    Error::Model {
+        path: "the model".into(),
+        problem: format!("could not be encoded: {error}"),
+        remedy: "please report it as a bug".into(),
+    }
+}
+
 /// Bytes that are written all at once; serde would write a vector of them one by one.
 struct Bytes(Vec<u8>);
 
@@ -88,18 +159,12 @@ impl Model {
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let encoded = self.stored().and_then(|stored| postcard::to_stdvec(&stored));
-        let content = encoded.map_err(|error| Error::Model {
-            path: "the model".into(),
-            problem: format!("could not be encoded: {error}"),
-            remedy: "please report it as a bug".into(),
-        })?;
-        let mut bytes = Vec::with_capacity(HEADER + content.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&Self::FORMAT.to_le_bytes());
-        bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(blake3::hash(&content).as_bytes());
-        bytes.extend_from_slice(&content);
+        let stored = self.stored().map_err(not_encoded)?;
+        let mut bytes = Vec::new();
+        let refused = |error: io::Error| {
+            error.downcast::<Error>().unwrap_or_else(|error| Error::io("the model", error))
+        };
+        write(&stored, &mut bytes).map_err(refused)?;
         Ok(bytes)
     }
 
@@ -110,8 +175,8 @@ impl Model {
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes()?;
-        save(path, |out| out.write_all(&bytes))
+        let stored = self.stored().map_err(not_encoded)?;
+        save(path, |out| write(&stored, out))
     }
 
     /// Whether a file begins as model files do, whatever follows.
@@ -125,11 +190,11 @@ impl Model {
     /// what the model may use for distances.
     pub fn load(path: &Path, max_memory: u64) -> Result<Model> {
         let refused = |error| Error::io(path, error);
-        let mut file = open_stored(path)?;
+        let file = open_stored(path)?;
         let size = file.metadata().map_err(refused)?.len();
         let mut bytes = Vec::new();
         // A file that is no model is not worth reading to its end.
-        file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(refused)?;
+        (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(refused)?;
         if bytes.starts_with(MAGIC) {
             let too_large = || {
                 let what = "the model".into();
@@ -143,11 +208,10 @@ impl Model {
                 return Err(too_large());
             }
         }
-        let left = max_memory - (bytes.len() as u64).min(max_memory);
-        Ok(Model::decode(&bytes, path, left)?.within(max_memory))
+        Ok(Model::decode(&bytes, path, max_memory)?.within(max_memory))
     }
 
-    /// Reads a model file, whose content may take so many bytes when it is decoded.
+    /// Reads a model file, which with its decoded content may take so many bytes.
     fn decode(bytes: &[u8], path: &Path, max_memory: u64) -> Result<Model> {
         let refuse = |problem: &str, remedy: Remedy| {
             Err(Error::Model { path: path.into(), problem: problem.into(), remedy })
@@ -185,7 +249,7 @@ impl Model {
         if blake3::hash(content).as_bytes()[..] != header[28..60] {
             return refuse("the model file is damaged: its checksum does not match", again());
         }
-        let budget = DecodeBudget::new(max_memory);
+        let budget = DecodeBudget::new(max_memory.saturating_sub(bytes.len() as u64));
         let stored = decode::<Stored<&[u8]>>(content, &budget);
         if let Some(Stored { version, method, .. }) = &stored
             && let Err(Error::UnknownMethod { .. }) = method.parse::<Method>()

@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
 
@@ -197,6 +198,15 @@ impl Ledger {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
+        // A file of results is tables. Views and triggers would run what whoever made the file wrote.
+        for (setting, is_on) in [
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        ] {
+            connection.set_db_config(setting, is_on).map_err(|error| refused(path, error))?;
+        }
         connection.busy_timeout(MOMENT).map_err(|error| refused(path, error))?;
         Ok(Ledger { path: path.into(), connection })
     }

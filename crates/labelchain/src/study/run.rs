@@ -26,8 +26,8 @@ pub struct StudyOptions {
     pub shard: Shard,
     /// Which cells of it.
     pub only: Only,
-    /// The greatest number of bytes that a data set may take when it is read; larger ones are
-    /// refused.
+    /// The bytes that a data set may take when it is read; larger ones are refused. Each job may use
+    /// its share of as many for training and testing.
     pub max_memory: u64,
 }
 
@@ -115,7 +115,7 @@ pub fn run(
         },
         ledger,
     };
-    let work = Arc::new(Work::new(protocol, options.max_memory, checksums, units));
+    let work = Arc::new(Work::new(protocol, options.max_memory, n_jobs, checksums, units));
     let (sender, receiver) = mpsc::channel();
     for _ in 0..n_jobs {
         let (of_worker, sender) = (Arc::clone(&work), sender.clone());

@@ -56,6 +56,7 @@ impl Loaded {
 pub(super) struct Work {
     protocol: Protocol,
     max_memory: u64,
+    n_jobs: usize,
     /// The recorded checksums of the sets, by their place in the protocol.
     checksums: HashMap<usize, String>,
     units: Mutex<VecDeque<Unit>>,
@@ -73,12 +74,14 @@ impl Work {
     pub(super) fn new(
         protocol: &Protocol,
         max_memory: u64,
+        n_jobs: usize,
         checksums: HashMap<usize, String>,
         units: VecDeque<Unit>,
     ) -> Work {
         Work {
             protocol: protocol.clone(),
             max_memory,
+            n_jobs,
             checksums,
             units: Mutex::new(units),
             loaded: Mutex::new(None),
@@ -118,7 +121,8 @@ impl Work {
     fn compute(&self, unit: &Unit, send: &dyn Fn(Message)) {
         let watching = self.watch.start();
         let ready = self.load(unit.set).and_then(|loaded| {
-            let (max_memory, cancel) = (self.max_memory, self.cancel.clone());
+            let max_memory = self.max_memory / self.n_jobs.max(1) as u64;
+            let cancel = self.cancel.clone();
             let options = RunOptions { max_memory, cancel, ..RunOptions::default() };
             caught(|| loaded.fold(unit.fold, self.protocol.seed(), &options))
         });
@@ -244,7 +248,7 @@ mod tests {
         let protocol = Protocol::parse(&protocol, text, None).unwrap();
         let checksum = protocol.sets[0].source.checksum().unwrap().unwrap();
         let units = VecDeque::from([Unit { set: 0, fold: 0, methods: vec![0] }]);
-        let work = Work::new(&protocol, u64::MAX, HashMap::from([(0, checksum)]), units);
+        let work = Work::new(&protocol, u64::MAX, 1, HashMap::from([(0, checksum)]), units);
         let work = Arc::new(work);
         let (sender, receiver) = channel();
         let of_worker = Arc::clone(&work);

@@ -1,9 +1,11 @@
 //! Naive Bayes as a base learner: its settings and its row in the table.
 
+use std::collections::HashSet;
+
 use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, decode_any_order};
-use crate::data::LabelId;
+use crate::data::{Dataset, LabelId};
 use crate::prepare::Preparation;
 use crate::settings::{OneOf, Setting};
 
@@ -34,10 +36,30 @@ pub(in crate::base) static BASE: Base = Base {
     },
     learns_by_column: true,
     training_bytes: |task| {
-        // What labels tell about each other is reserved when it is counted.
-        let of_input = size_of::<(LabelId, Factor)>() as u64;
+        // What labels tell about each other is reserved when it is counted. A factor has a table of
+        // its own where it weighs by kernels, or by intervals or values of a coarse column.
+        let table = match task.settings.get(&LIKELIHOOD) {
+            Likelihood::Kernel => 40 * task.n_fitted_rows(),
+            Likelihood::Gaussian => 0,
+            _ => 8 * 257 * share_of_coarse_columns(task.train.data()) / 1000,
+        };
+        let of_input = size_of::<(LabelId, Factor)>() as u64 + table;
         let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64;
         task.selection_bytes() + task.n_members() * factors
     },
     settings: &[&LIKELIHOOD],
 };
+
+/// How many of a thousand columns have at most 256 values, by the first thousand rows.
+fn share_of_coarse_columns(data: &Dataset) -> u64 {
+    let n_rows = data.n_rows().min(1000);
+    let is_coarse = |column: &usize| {
+        let mut values = HashSet::new();
+        (0..n_rows).all(|row| {
+            values.insert(data.features().get(row, *column).to_bits());
+            values.len() <= 256
+        })
+    };
+    let n_coarse = (0..data.n_features()).filter(is_coarse).count();
+    (1000 * n_coarse / data.n_features().max(1)) as u64
+}

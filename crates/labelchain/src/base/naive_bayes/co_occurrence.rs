@@ -86,6 +86,22 @@ impl<'a> Counts<'a> {
         counts
     }
 
+    /// What counting takes at most: no row has more pairs than the square of its labels, and no group
+    /// more than one for each of its labels and each label there is.
+    pub(super) fn most_bytes(labels: &LabelMatrix, groups: &[Group]) -> u64 {
+        let of_group = |group: &Group| {
+            let n_relevant = |&row: &usize| labels.relevant(row).count() as u64;
+            let in_rows: u64 = if group.labels.len() == 1 {
+                group.rows.iter().map(n_relevant).sum()
+            } else {
+                group.rows.iter().map(|row| n_relevant(row).pow(2)).sum()
+            };
+            in_rows.min((group.labels.len() * labels.n_labels()) as u64)
+        };
+        // A list that grows holds up to twice what it needs.
+        2 * size_of::<Pair>() as u64 * groups.iter().map(of_group).sum::<u64>()
+    }
+
     fn count_whole(&mut self, labels: &LabelMatrix, group: &Group) {
         group.labels.iter().for_each(|label| self.is_whole[label.0] = true);
         let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); self.classes.len()];

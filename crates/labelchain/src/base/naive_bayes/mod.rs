@@ -132,10 +132,14 @@ impl NaiveBayes {
         let zero = train.zero().to_vec();
         let baseline = baseline(&prior, &factors, &zero);
         let co_occurrence = if is_chained {
-            let counts = Counts::of(train.data().labels(), &groups, &counts);
-            train.memory().reserve(train.data().name(), counts.bytes(), || {
-                format!("what {n_labels} labels tell about each other")
-            })?;
+            let (data, memory) = (train.data(), train.memory());
+            let what = || format!("what {n_labels} labels tell about each other");
+            // Members that are fitted at the same time count at the same time.
+            let n_bytes =
+                rayon::current_num_threads() as u64 * Counts::most_bytes(data.labels(), &groups);
+            memory.fork().reserve(data.name(), n_bytes, what)?;
+            let counts = Counts::of(data.labels(), &groups, &counts);
+            memory.reserve(data.name(), counts.bytes(), what)?;
             counts.table()
         } else {
             CoOccurrence::Independent

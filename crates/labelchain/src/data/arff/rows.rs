@@ -374,6 +374,7 @@ impl Rows {
             stored + instances.sum::<usize>() + self.labels.n_labels().div_ceil(64) * 8 + 8;
         budget.charge(n_bytes, line)?;
 
+        self.labels.try_reserve(1).map_err(|_| Error::out_of_memory(line.path))?;
         let row = self.labels.push_row();
         let n_features = self.n_features;
         let features = self.features.get_or_insert_with(|| {

@@ -396,7 +396,8 @@ impl<'o> Rows<'o> {
         let n_bytes = self.cells.len() * 8 + self.label_names.len().div_ceil(64) * 8 + n_tags * 4;
         budget.charge(n_bytes + 8, &record.first_line())?;
         let line = record.first_line();
-        self.features.try_reserve_row().map_err(|_| Error::out_of_memory(line.path))?;
+        let room = self.features.try_reserve_row().and_then(|()| self.labels.try_reserve(1));
+        room.map_err(|_| Error::out_of_memory(line.path))?;
         self.features.push_row(&self.cells);
         let row = self.labels.push_row();
         for &label in &self.relevant {

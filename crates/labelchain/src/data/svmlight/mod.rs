@@ -338,8 +338,10 @@ fn labels(
 ) -> Result<LabelMatrix> {
     let n_rows = starts.len() - 1;
     budget.charge_at_end(n_rows.saturating_mul(n_labels.div_ceil(64) * 8), path)?;
-    let mut labels = LabelMatrix::empty(n_rows, n_labels);
+    let mut labels = LabelMatrix::new(n_labels);
+    labels.try_reserve(n_rows).map_err(|_| Error::out_of_memory(path))?;
     for row in 0..n_rows {
+        labels.push_row();
         for &id in &ids[starts[row]..starts[row + 1]] {
             labels.set(row, label(id), true);
         }
