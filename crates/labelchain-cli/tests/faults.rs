@@ -222,7 +222,8 @@ fn outputs_are_old_or_new(start: &Place, line: &str, outputs: &[&str]) {
             }
         }
         // What a failed call should have removed stays, for the next run to remove.
-        let could_not_be_removed = |path: &String| call.replace("./", "") == format!("unlink {path}");
+        let could_not_be_removed =
+            |path: &String| call.replace("./", "") == format!("unlink {path}");
         let may_stay = |path: &String| fault == Fault::Killed && is_part(path);
         let other = now.keys().find(|path| {
             !new.contains_key(*path) && !may_stay(path) && !could_not_be_removed(path)

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess,
@@ -34,6 +35,9 @@ impl DecodeBudget {
         if left > 0 { Ok(()) } else { Err(E::custom("more memory than allowed")) }
     }
 }
+
+/// Reads an object back from its bytes; none if they are damaged or become too much.
+pub type Decode<T> = fn(&[u8], &DecodeBudget) -> Option<Arc<T>>;
 
 /// Decodes what postcard wrote; none if it is damaged, too large for the budget, or if bytes are left.
 pub fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8], budget: &DecodeBudget) -> Option<T> {

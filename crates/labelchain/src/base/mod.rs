@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use crate::chain::{
     AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
-use crate::decode::{DecodeBudget, decode};
+use crate::decode::{Decode, DecodeBudget, decode};
 use crate::ensemble::Sampling;
 use crate::error::Result;
 use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
@@ -52,14 +52,14 @@ pub enum BaseKind {
         /// Reads the settings and tunes those that are left to the data.
         learner: fn(&BaseTask) -> Result<Box<dyn AnyOrderLearner>>,
         /// Reads back what [`AnyOrderModel::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn AnyOrderModel>>,
+        decode: Decode<dyn AnyOrderModel>,
     },
     /// Models that are trained for one order each.
     FixedOrder {
         /// Reads the settings and tunes those that are left to the data.
         learner: fn(&BaseTask) -> Result<Box<dyn FixedOrderLearner>>,
         /// Reads back what [`FixedOrderModel::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn FixedOrderModel>>,
+        decode: Decode<dyn FixedOrderModel>,
     },
 }
 

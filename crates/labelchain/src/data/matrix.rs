@@ -216,7 +216,7 @@ impl Matrix {
             return self;
         }
         let mut rows = Sparse::new(0);
-        (0..self.n_rows()).for_each(|_| rows.push_row([].into_iter()));
+        (0..self.n_rows()).for_each(|_| rows.push_row([]));
         Matrix::Sparse(rows)
     }
 

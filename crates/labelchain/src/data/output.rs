@@ -30,7 +30,7 @@ enum Place {
     /// In a device or pipe, where it stands already.
     Stream,
     /// At the end of the links that `path` is, in place of a file or of none.
-    File { target: PathBuf, replaced: Option<Metadata>, part: Option<PartName> },
+    File { target: PathBuf, replaced: Option<Box<Metadata>>, part: Option<PartName> },
 }
 
 enum Encoder {
@@ -316,7 +316,7 @@ fn place(path: &Path) -> io::Result<(Place, File)> {
             (private_until_finished(&part.0, found.is_some())?, Some(part))
         }
     };
-    Ok((Place::File { target, replaced: found, part }, file))
+    Ok((Place::File { target, replaced: found.map(Box::new), part }, file))
 }
 
 /// A file without a name, which the system removes with the process, however that ends.
@@ -525,7 +525,7 @@ mod tests {
             let mut file = private_until_finished(&part.0, false).unwrap();
             assert_eq!(names(place.path()).len(), 1 + usize::from(content == "second"));
             file.write_all(content.as_bytes()).unwrap();
-            let replaced = fs::metadata(&path).ok();
+            let replaced = fs::metadata(&path).ok().map(Box::new);
             let at = Place::File { target: path.clone(), replaced, part: Some(part) };
             let output = Finished { path: path.clone(), place: at, file };
             output.take_name(false).unwrap();

@@ -7,7 +7,7 @@ use super::search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, MUTATION, POP
 use super::{Candidate, Sampling};
 use crate::chain::{AnyOrderLearner, AnyOrderModel, Order, OrderPolicy, TunedSetting};
 use crate::data::{Dataset, LabelId};
-use crate::decode::{DecodeBudget, decode};
+use crate::decode::{Decode, DecodeBudget, decode};
 use crate::error::{Error, Result};
 use crate::order::{LocalF1, Oocc};
 use crate::prepare::Prepared;
@@ -42,7 +42,7 @@ pub enum MemberOrders {
         /// Learns who chooses the orders of each candidate.
         learn: fn(&PolicyTask) -> Result<Policies>,
         /// Reads back what [`OrderPolicy::encode`] wrote; none if it is damaged.
-        decode: fn(&[u8], &DecodeBudget) -> Option<Arc<dyn OrderPolicy>>,
+        decode: Decode<dyn OrderPolicy>,
     },
 }
 
