@@ -54,6 +54,7 @@ pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
 pub(crate) use file::{open, open_stored};
+#[cfg(feature = "study")]
 pub(crate) use lines::Line;
 pub(crate) use read::{check_names, in_blocks};
 

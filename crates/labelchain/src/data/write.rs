@@ -22,7 +22,7 @@ pub fn write(table: &Table, path: &Path) -> Result<Vec<PathBuf>> {
     publish(outputs).map(|()| paths)
 }
 
-/// The files of [`write`], which [`publish`] names, perhaps together with others.
+/// The files of [`write()`], which [`publish`] names, perhaps together with others.
 pub fn outputs(table: &Table, path: &Path) -> Result<Vec<Output>> {
     let format = Format::of(path)?;
     let data = match (table, format) {
