@@ -164,7 +164,7 @@ impl ModelAndRows {
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
         let path = &self.data.path;
-        let blocks = read_in_blocks(path, &self.data.reading.for_model(model, path)?, n_rows)?;
+        let blocks = read_in_blocks(path, &self.data.reading.for_model(model, path), n_rows)?;
         Ok(blocks.map(move |block| {
             let block = block?;
             Ok((model.rows(block.table, path)?, block.notes))
@@ -221,7 +221,7 @@ impl ModelAndRows {
 
 /// Refuses to write over a file that is read, whatever names they have.
 pub(crate) fn not_over(inputs: &[&Path], out: &Path) -> Result<()> {
-    if inputs.iter().any(|path| is_same_file(path, out)) {
+    if out != Path::new("-") && inputs.iter().any(|path| is_same_file(path, out)) {
         return Err(Error::CannotWrite {
             path: out.into(),
             what: "is also a file to be read".into(),
@@ -547,7 +547,7 @@ impl ReadingArgs {
     }
 
     /// Rows to be labelled may carry the labels or not, unless the user says where they are.
-    fn for_model(&self, model: &Model, path: &Path) -> Result<ReadOptions> {
+    fn for_model(&self, model: &Model, path: &Path) -> ReadOptions {
         let mut options = self.options();
         if let LabelChoice::Detect = options.labels {
             options.labels = LabelChoice::Present(model.label_names().to_vec());
@@ -555,10 +555,10 @@ impl ReadingArgs {
         options.missing_labels = MissingLabels::Irrelevant;
         options.attributes = model.attributes().into();
         // The largest index of a few rows does not say how many features there are.
-        if Format::of(path)? == Format::SvmLight {
+        if matches!(Format::of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
-        Ok(options)
+        options
     }
 
     pub(crate) fn max_memory(&self) -> u64 {

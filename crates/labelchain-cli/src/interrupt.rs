@@ -3,8 +3,12 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use labelchain::data::remove_part_files;
+
+use crate::messages::remark;
 
 /// Whether the command looks at [`INTERRUPTED`] and ends by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
@@ -22,6 +26,9 @@ fn on_signal() {
     let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
     if is_second || !ENDS_ITSELF.load(Ordering::SeqCst) {
         remove_part_files();
+        // By a thread of its own: whoever reads standard error may have stopped reading.
+        thread::spawn(|| remark("interrupted"));
+        thread::sleep(Duration::from_millis(50));
         process::exit(130);
     }
 }

@@ -485,7 +485,7 @@ mod tests {
             (Error::Io { path: path(), source }, 3),
             (Error::Locked { path: path() }, 3),
             (Error::Cancelled, 130),
-            (Error::TooLarge { path: path(), what: "it".into(), limit: 1 }, 2),
+            (Error::TooLarge { path: path(), what: "it".into(), needed: None, limit: 1 }, 2),
             (Error::UnknownFormat { path: path() }, 2),
             (Error::NotRows { name: "x".into() }, 2),
             (Error::RepeatedColumn { path: path(), name: "x".into(), positions: vec![1, 2] }, 2),

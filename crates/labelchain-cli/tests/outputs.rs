@@ -87,6 +87,22 @@ fn inputs_and_their_label_lists_are_never_replaced_under_any_name() {
 }
 
 #[test]
+fn the_data_of_a_study_are_not_replaced_by_its_report() {
+    let set = "{ file = \"t.csv\", labels = [\"a\", \"b\"] }";
+    let text =
+        format!("folds = 2\nsets = [{set}]\nmethods = [\"br-nb\"]\n[settings]\nmembers = 1\n");
+    let place = place().with("p.toml", text);
+    place.ok(&["study", "run", "p.toml"]);
+    for out in ["t.csv", "p.toml", "p.db"] {
+        for command in ["export", "report"] {
+            let (status, _, error) = place.run(&["study", command, "p.toml", "-o", out]);
+            assert_eq!(status, 2, "{command} {out}: {error}");
+        }
+    }
+    assert_eq!(fs::read_to_string(place.path("t.csv")).unwrap(), DATA);
+}
+
+#[test]
 fn a_replaced_model_keeps_mode_owner_and_link() {
     let place = place();
     place.train("m.labelchain", &[]);
@@ -138,7 +154,9 @@ fn a_pipe_or_device_as_an_input_is_refused_at_once() {
         place.fifo(name);
     }
     symlink("/dev/null", place.path("null.csv")).unwrap();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 11] = [
+        &["describe", "-"],
+        &["predict", "m.labelchain", "/dev/null"],
         &["describe", "pipe.csv", "--labels", "a"],
         &["describe", "pipe.arff"],
         &["describe", "pipe.parquet"],
@@ -149,6 +167,8 @@ fn a_pipe_or_device_as_an_input_is_refused_at_once() {
         &["predict", "m.labelchain", "pipe.csv"],
         &["show", "pipe.csv"],
     ];
+    let (status, error) = place.train("-", &[]);
+    assert_eq!(status, 2, "{error}");
     for command in commands {
         let (status, out, error) = place.run(command);
         assert_eq!((status, out.as_str()), (2, ""), "{command:?} {error}");

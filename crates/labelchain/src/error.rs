@@ -94,6 +94,8 @@ pub enum Error {
         path: PathBuf,
         /// What grew too large, and where.
         what: String,
+        /// About how many bytes it takes, where that is known.
+        needed: Option<u64>,
         /// The limit in bytes.
         limit: u64,
     },
@@ -575,14 +577,15 @@ impl Error {
                     .setting("dedupe")
                     .text(format!(" reads them as {name}, {name}.2, {name}.3, …")),
             ),
-            Error::TooLarge { limit, .. } => {
-                let more =
-                    bytes_in_words(limit.saturating_mul(2)).replace(" bytes", "").replace(' ', "");
-                Some(
-                    Remedy::default()
-                        .setting("max-memory")
-                        .text(format!(" raises the limit: twice as much is {more}")),
-                )
+            Error::TooLarge { limit, needed, .. } => {
+                let typed = |n: u64| bytes_in_words(n).replace(" bytes", "").replace(' ', "");
+                let more = match needed {
+                    // Somewhat more, for there may be more to come.
+                    Some(needed) => format!("try {}", typed(needed.saturating_add(needed / 4))),
+                    None => format!("twice as much is {}", typed(limit.saturating_mul(2))),
+                };
+                let raises = Remedy::default().setting("max-memory");
+                Some(raises.text(format!(" raises the limit: {more}")))
             }
             Error::NotRows { .. } => Some(
                 Remedy::default()

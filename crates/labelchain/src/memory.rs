@@ -43,7 +43,7 @@ impl Memory {
             return Ok(());
         }
         let what = format!("{} (about {})", what(), bytes_in_words(needed));
-        Err(Error::TooLarge { path: name.into(), what, limit: self.limit })
+        Err(Error::TooLarge { path: name.into(), what, needed: Some(needed), limit: self.limit })
     }
 }
 

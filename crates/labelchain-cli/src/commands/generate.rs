@@ -170,7 +170,7 @@ impl Out {
             return Ok(());
         }
         let what = format!("what is drawn first, about {} MiB,", n_bytes >> 20);
-        Err(Error::TooLarge { path: self.out.clone(), what, limit })
+        Err(Error::TooLarge { path: self.out.clone(), what, needed: Some(n_bytes), limit })
     }
 
     /// Streams rows to the file, with the command that generates them in its head.

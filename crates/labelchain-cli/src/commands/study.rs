@@ -78,6 +78,12 @@ struct Files {
 }
 
 impl Files {
+    /// What a study is made of and must not be written over: protocol, results and data.
+    fn inputs(&self, protocol: &Protocol) -> Vec<PathBuf> {
+        let data = protocol.sets.iter().flat_map(|set| set.source.files());
+        [self.protocol.clone(), self.results()].into_iter().chain(data).collect()
+    }
+
     fn protocol(&self) -> Result<Protocol> {
         Protocol::read(&self.protocol, self.data.as_deref())
     }
@@ -114,8 +120,8 @@ struct Run {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Refuse a data set that needs more memory than this, such as 500M or 8G [default: three
-    /// quarters of the machine's]
+    /// Refuse a data set that needs more memory than this, such as 500M or 8G, or a fold that needs
+    /// more than a job's share of it [default: three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount)]
     max_memory: Option<u64>,
 }
@@ -352,7 +358,8 @@ impl Export {
         let names = self.names.names();
         match &self.out {
             Some(out) if out != Path::new("-") => {
-                not_over(&[&self.files.protocol, &database], out)?;
+                let inputs = self.files.inputs(&protocol);
+                not_over(&inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), out)?;
                 Ok(save(out, |file| results.write(names, file))?)
             }
             _ => {
@@ -409,7 +416,9 @@ impl Report {
             notes.insert(1, part);
         }
         let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
-        self.comparison.run(&name, &results, notes, &[&self.files.protocol, &database])
+        let inputs = self.files.inputs(&protocol);
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        self.comparison.run(&name, &results, notes, &inputs)
     }
 }
 

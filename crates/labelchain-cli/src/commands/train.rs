@@ -1,7 +1,7 @@
 //! `labelchain train`: a method trained on all rows, kept in a file.
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
@@ -68,6 +68,13 @@ impl Train {
 
     /// Refuses to replace a file that holds something else, perhaps a table that was meant as DATA.
     fn not_over_foreign(&self) -> Result<()> {
+        if self.out == Path::new("-") {
+            return Err(Error::CannotWrite {
+                path: self.out.clone(),
+                what: "a model is a file, and standard output is none".into(),
+                remedy: "name a file, or /dev/stdout".into(),
+            });
+        }
         let is_empty = self.out.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
         if self.force || is_empty || is_stream(&self.out) || Model::is_model_file(&self.out)? {
             return Ok(());

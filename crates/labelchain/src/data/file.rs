@@ -122,7 +122,7 @@ pub(crate) fn open_to_seek(path: &Path, max_bytes: u64, checksums: &Checksums) -
         io::copy(&mut open_hashed(path, checksums)?.take(max_bytes.saturating_add(1)), &mut plain);
     if n.map_err(|error| unreadable(path, 0, error))? > max_bytes {
         let what = "the decompressed file".into();
-        return Err(Error::TooLarge { path: path.into(), what, limit: max_bytes });
+        return Err(Error::TooLarge { path: path.into(), what, needed: None, limit: max_bytes });
     }
     plain.rewind().map_err(refused)?;
     Ok(plain)

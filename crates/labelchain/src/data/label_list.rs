@@ -305,6 +305,7 @@ impl LabelList {
         if text.len() as u64 > MAX_BYTES {
             return Err(Error::TooLarge {
                 path: path.into(),
+                needed: None,
                 what: "a label list".into(),
                 limit: MAX_BYTES,
             });

@@ -63,7 +63,12 @@ impl Budget {
         if self.used <= self.limit {
             Ok(())
         } else {
-            Err(Error::TooLarge { path: path.into(), what: what(), limit: self.limit })
+            Err(Error::TooLarge {
+                path: path.into(),
+                what: what(),
+                needed: None,
+                limit: self.limit,
+            })
         }
     }
 }
@@ -175,6 +180,7 @@ impl<'p, R: Read> Lines<'p, R> {
                 let what = format!("line {}", self.number + 1);
                 return Err(Error::TooLarge {
                     path: self.path.into(),
+                    needed: None,
                     what,
                     limit: self.max_memory,
                 });

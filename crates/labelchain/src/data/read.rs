@@ -153,6 +153,12 @@ pub fn read_in_blocks<'p>(
     if path.is_dir() {
         return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
     }
+    // Before the format: what comes through /dev/stdin has no name that could tell it.
+    let is_stream = path == Path::new("-")
+        || path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+    if is_stream {
+        return Err(Error::NotAFile { path: path.into() });
+    }
     match Format::of(path)? {
         #[cfg(feature = "parquet")]
         Format::Parquet => {

@@ -198,7 +198,7 @@ impl Model {
         if bytes.starts_with(MAGIC) {
             let too_large = || {
                 let what = "the model".into();
-                Error::TooLarge { path: path.into(), what, limit: max_memory }
+                Error::TooLarge { path: path.into(), what, needed: None, limit: max_memory }
             };
             let n_bytes = usize::try_from(size.min(max_memory)).map_err(|_| too_large())?;
             bytes.try_reserve(n_bytes).map_err(|_| too_large())?;
@@ -263,7 +263,7 @@ impl Model {
             Some(model) => Ok(model),
             None if budget.is_exhausted() => {
                 let what = "the content of the model".into();
-                Err(Error::TooLarge { path: path.into(), what, limit: max_memory })
+                Err(Error::TooLarge { path: path.into(), what, needed: None, limit: max_memory })
             }
             None => refuse("the model file is damaged", again()),
         }

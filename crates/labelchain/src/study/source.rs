@@ -37,6 +37,17 @@ impl SetSource {
         }
     }
 
+    /// The files that it is read from, as far as they exist: the data and its label list.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let list = match self {
+            SetSource::File {
+                options: ReadOptions { labels: LabelChoice::Xml(path), .. }, ..
+            } => Some(path.clone()),
+            _ => self.file().map(|file| xml_beside(&file)),
+        };
+        self.file().into_iter().chain(list).filter(|path| path.exists()).collect()
+    }
+
     /// Whether the data is available: its file exists, or it is generated.
     pub fn is_there(&self) -> bool {
         let is_made = matches!(self, SetSource::Paper { set, .. } if set.is_made());

@@ -312,6 +312,7 @@ impl Bounded {
         if needed > self.max_memory {
             return Err(ParquetError::External(Box::new(Error::TooLarge {
                 path: self.path.clone(),
+                needed: None,
                 what: format!("a page of column {:?}", self.description.path().string()),
                 limit: self.max_memory,
             })));

@@ -93,7 +93,7 @@ impl Memory<'_> {
     }
 
     fn too_large(&self, what: String) -> Error {
-        Error::TooLarge { path: self.path.into(), what, limit: self.limit }
+        Error::TooLarge { path: self.path.into(), what, needed: None, limit: self.limit }
     }
 }
 
