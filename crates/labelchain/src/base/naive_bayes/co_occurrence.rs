@@ -80,7 +80,9 @@ impl<'a> Counts<'a> {
         };
         if let Some((whole, thinned)) = groups.split_first() {
             counts.count_whole(labels, whole);
-            thinned.iter().for_each(|group| counts.count_thinned(labels, group));
+            // How often each label was met, alone and with the target; zero again after each group.
+            let mut met = vec![[0; 2]; n_labels];
+            thinned.iter().for_each(|group| counts.count_thinned(labels, group, &mut met));
         }
         counts.pairs.iter_mut().for_each(|pairs| pairs.sort_unstable_by_key(|pair| pair.target));
         counts
@@ -129,18 +131,22 @@ impl<'a> Counts<'a> {
         }
     }
 
-    fn count_thinned(&mut self, labels: &LabelMatrix, group: &Group) {
+    fn count_thinned(&mut self, labels: &LabelMatrix, group: &Group, counts: &mut [[u32; 2]]) {
         for &target in &group.labels {
-            let mut met: BTreeMap<usize, [u32; 2]> = BTreeMap::new();
+            let mut met: Vec<usize> = Vec::new();
             for &row in group.rows {
                 let is_relevant = u32::from(labels.get(row, target));
                 for LabelId(label) in labels.relevant(row) {
-                    let [alone, both] = met.entry(label).or_default();
+                    let [alone, both] = &mut counts[label];
+                    if *alone == 0 {
+                        met.push(label);
+                    }
                     *alone += 1;
                     *both += is_relevant;
                 }
             }
-            for (label, [alone, both]) in met {
+            for label in met {
+                let [alone, both] = std::mem::take(&mut counts[label]);
                 self.pairs[label].push(Pair { target: target.0 as u32, alone, both });
             }
         }
