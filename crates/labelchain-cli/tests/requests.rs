@@ -101,7 +101,7 @@ fn the_memory_that_a_drawing_needs_is_said_before_it_is_taken() {
     assert_eq!(
         error,
         "error: big.csv: what is drawn first, about 3814 MiB, needs more than the 1 GiB allowed\n  \
-         help: --max-memory raises the limit: twice as much is 2GiB\n"
+         help: --max-memory raises the limit: try 4.7GiB\n"
     );
 }
 
