@@ -97,6 +97,11 @@ impl DataFile {
         read(&self.path, &self.reading.options())
     }
 
+    /// The same error about a cell, by its place in the file; `row` gives the row's place there.
+    pub(crate) fn in_file(&self, error: Error, row: impl FnOnce(usize) -> usize) -> Error {
+        error.in_whole(self.path.display().to_string(), row)
+    }
+
     /// Refuses to write over the data or its label list.
     pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
         let list = self.reading.labels_xml.clone().unwrap_or_else(|| xml_beside(&self.path));
@@ -214,8 +219,8 @@ impl ModelAndRows {
         some: &Dataset,
         row: impl FnOnce(usize) -> usize,
     ) -> Result<AlignedRows<'m>> {
-        let path = &self.data.path;
-        model.align(some, path).map_err(|error| error.in_whole(path.display().to_string(), row))
+        let aligned = model.align(some, &self.data.path);
+        aligned.map_err(|error| self.data.in_file(error, row))
     }
 }
 

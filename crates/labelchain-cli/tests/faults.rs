@@ -27,7 +27,6 @@ enum Fault {
     Killed,
 }
 
-const NONE: Fault = Fault::Killed;
 /// Input or output error: the disk is broken.
 const EIO: Fault = Fault::Fails(5);
 /// No space left on the device.
@@ -54,7 +53,10 @@ struct Run {
     calls: Vec<String>,
 }
 
-fn run(place: &Place, line: &str, at: usize, fault: Fault) -> Run {
+/// Runs a line, with a fault at its n-th call, counted from 1, or with none.
+fn run(place: &Place, line: &str, fault: Option<(usize, Fault)>) -> Run {
+    // The supervisor counts from 1, so that no call is the 0th.
+    let (at, fault) = fault.unwrap_or((0, Fault::Killed));
     let log = tempfile::NamedTempFile::new().unwrap();
     let output = Command::new(supervisor())
         .arg(log.path())
@@ -125,7 +127,7 @@ fn at_every_call(
     line: &str,
     verdict: impl Fn(&Place, &Run, Fault, &str) -> Result<(), String> + Sync,
 ) {
-    let whole = run(&start.copy(), line, 0, NONE);
+    let whole = run(&start.copy(), line, None);
     assert_eq!(whole.status, 0, "{line}: {}", whole.error);
     let mut jobs = Vec::new();
     for (before, call) in whole.calls.iter().enumerate() {
@@ -142,7 +144,7 @@ fn at_every_call(
             scope.spawn(|| {
                 while let Some(&(at, fault)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let place = start.copy();
-                    let run = run(&place, line, at, fault);
+                    let run = run(&place, line, Some((at, fault)));
                     let call = run.calls.get(at - 1).map_or("", String::as_str);
                     if let Err(problem) = verdict(&place, &run, fault, call) {
                         let text = format!("{fault:?} at {at}, {call}: {problem}: {}", run.error);
@@ -193,7 +195,7 @@ fn ended_as_it_should(run: &Run, fault: Fault, call: &str, is_done: bool) -> Res
 fn outputs_are_old_or_new(start: &Place, line: &str, outputs: &[&str]) {
     let old = contents(start.0.path());
     let done = start.copy();
-    assert_eq!(run(&done, line, 0, NONE).status, 0);
+    assert_eq!(run(&done, line, None).status, 0);
     let new = contents(done.0.path());
     let of = |output: &str, all: &BTreeMap<String, Vec<u8>>| -> Vec<(String, Vec<u8>)> {
         let is_its = |path: &str| path == output || path.starts_with(&format!("{output}/"));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What every fallible function of this library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -644,6 +645,12 @@ impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
         Error::Io { path: path.into(), source }
     }
+}
+
+/// What a lock guards, also where a thread panicked while it held it: such a panic is told elsewhere, and
+/// no lock of this library is held while its content is half changed.
+pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a path that leads nowhere may have meant.

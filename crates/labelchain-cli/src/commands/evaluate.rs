@@ -95,9 +95,7 @@ impl Evaluate {
             (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction),
             (Table::Bags(_), None) => Err(Error::NotRows { name: data.name().into() }),
         };
-        let in_file =
-            |error: Error| error.in_whole(self.data.path.display().to_string(), |row| row);
-        let evaluations = evaluations.map_err(in_file)?;
+        let evaluations = evaluations.map_err(|error| self.data.in_file(error, |row| row))?;
         bar.end();
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &folds, &evaluations, self.names.names())?;

@@ -48,9 +48,7 @@ impl Train {
         let bar = Bar::spinner("training");
         let model = self.model(&settings, &|progress| bar.show(progress));
         bar.end();
-        let in_file =
-            |error: Error| error.in_whole(self.data.path.display().to_string(), |row| row);
-        let model = model.map_err(in_file)?;
+        let model = model.map_err(|error| self.data.in_file(error, |row| row))?;
         model.save(&self.out)?;
         if std::io::stderr().is_terminal() {
             remark(&format!(

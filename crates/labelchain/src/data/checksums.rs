@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::error::unpoisoned;
 
 /// The BLAKE3 checksums of all files that are opened in a reading, as they are stored. Whoever takes
 /// a checksum first and opens the file by its name afterwards may read another file.
@@ -71,10 +73,6 @@ impl Drop for Hashed {
         let hash = self.hasher.finalize();
         unpoisoned(&self.into).entry(std::mem::take(&mut self.path)).or_default().insert(hash);
     }
-}
-
-fn unpoisoned(by_path: &Mutex<ByPath>) -> MutexGuard<'_, ByPath> {
-    by_path.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::file::{Compression, compression};
-use crate::error::{Error, Result, directory_of};
+use crate::error::{Error, Result, directory_of, unpoisoned};
 
 /// A file in the making; [`publish`] gives it its name. Dropped before that, it leaves nothing behind.
 ///
@@ -212,10 +212,6 @@ static PART_NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Held while outputs take their names.
 static PUBLISHING: Mutex<()> = Mutex::new(());
-
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What the temporary names of a target begin with; the process and a number of its own follow.
 fn prefix(target: &Path) -> io::Result<String> {

@@ -5,7 +5,9 @@
 //! tasks that are already running.
 
 use std::fs;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::error::unpoisoned;
 
 /// A watch over the memory of this process.
 #[derive(Default)]
@@ -21,7 +23,7 @@ struct Watched {
 impl Watch {
     /// Starts to measure for a new task, and returns its number.
     pub(super) fn start(&self) -> usize {
-        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = unpoisoned(&self.0);
         watched.update();
         // Writing 5 resets the peak, and nothing else. Where that is not allowed, the peak is that
         // of the whole lifetime of the process.
@@ -34,7 +36,7 @@ impl Watch {
 
     /// The peak since the start of a task, in bytes; `None` where the system does not report it.
     pub(super) fn peak(&self, number: usize) -> Option<u64> {
-        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = unpoisoned(&self.0);
         watched.update();
         let found = watched.running.iter().find(|(running, _)| *running == number);
         found.map(|(_, peak)| *peak).filter(|&peak| peak > 0)
@@ -42,7 +44,7 @@ impl Watch {
 
     /// Ends the measurement for a task.
     pub(super) fn stop(&self, number: usize) {
-        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = unpoisoned(&self.0);
         watched.running.retain(|(running, _)| *running != number);
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::ledger::{Cell, Key};
@@ -12,7 +12,7 @@ use super::peak::Watch;
 use super::protocol::{MethodSpec, Protocol};
 use crate::data::Dataset;
 use crate::data::split::Folds;
-use crate::error::Result;
+use crate::error::{Result, unpoisoned};
 use crate::experiment::{Fold, FoldRows};
 use crate::method::Method;
 use crate::progress::{Cancel, RunOptions};
@@ -222,10 +222,6 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T, String> {
         Ok(done) => done.map_err(|error| error.to_string()),
         Err(panic) => Err(format!("a bug in labelchain: {}", text(panic))),
     }
-}
-
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
