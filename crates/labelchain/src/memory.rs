@@ -33,6 +33,13 @@ impl Memory {
         Memory { limit: self.limit, reserved: Arc::new(reserved) }
     }
 
+    /// What is reserved while the answer lives is given back when it is dropped: for work whose results
+    /// are not kept. Scopes of one account end in the reverse order of their beginning, and nothing
+    /// beside them is reserved meanwhile, because the account is set back to what it was.
+    pub(crate) fn scope(&self) -> MemoryScope<'_> {
+        MemoryScope { memory: self, reserved: self.reserved.load(Ordering::Relaxed) }
+    }
+
     /// Reserves bytes for `what`, which is used in data called `name`; an error if there are not so
     /// many left.
     pub fn reserve(&self, name: &str, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
@@ -44,6 +51,19 @@ impl Memory {
         }
         let what = format!("{} (about {})", what(), bytes_in_words(needed));
         Err(Error::TooLarge { path: name.into(), what, needed: Some(needed), limit: self.limit })
+    }
+}
+
+/// Gives back what was reserved since it was made.
+#[must_use]
+pub(crate) struct MemoryScope<'a> {
+    memory: &'a Memory,
+    reserved: u64,
+}
+
+impl Drop for MemoryScope<'_> {
+    fn drop(&mut self) {
+        self.memory.reserved.store(self.reserved, Ordering::Relaxed);
     }
 }
 
@@ -64,5 +84,17 @@ mod tests {
         memory.clone().reserve("x", 500, || "it".into()).unwrap();
         assert!(memory.reserve("x", 1, || "it".into()).is_err());
         assert!(Memory::new(u64::MAX).reserve("x", u64::MAX, || "it".into()).is_ok());
+    }
+
+    #[test]
+    fn what_a_scope_reserved_is_given_back() {
+        let memory = Memory::new(1000);
+        memory.reserve("x", 500, || "it".into()).unwrap();
+        for _ in 0..3 {
+            let _scope = memory.scope();
+            memory.reserve("x", 400, || "it".into()).unwrap();
+        }
+        memory.reserve("x", 500, || "it".into()).unwrap();
+        assert!(memory.reserve("x", 1, || "it".into()).is_err());
     }
 }

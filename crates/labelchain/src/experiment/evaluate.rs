@@ -198,8 +198,14 @@ impl Fold {
         progress: &'a dyn Fn(Progress),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut train_rows = None;
-        fit(methods, Fitting { settings, train: &self.train, seed: self.seed, progress })
-            .map(move |fitted| self.ask(&fitted?, &mut train_rows))
+        // The models end with the iterator, and so does what they reserved.
+        let scope = self.train.memory().scope();
+        fit(methods, Fitting { settings, train: &self.train, seed: self.seed, progress }).map(
+            move |fitted| {
+                let _scope = &scope;
+                self.ask(&fitted?, &mut train_rows)
+            },
+        )
     }
 
     /// `train_rows` are laid out for distances by the first method that needs them.
@@ -241,5 +247,29 @@ mod tests {
                 assert!(error.contains(&format!(", row {bad}, column \"x0\"")), "{error}");
             }
         }
+    }
+
+    /// Groups of methods are tested one after the other in a fold, and each has all of the memory.
+    #[test]
+    fn the_memory_of_one_group_of_methods_is_free_for_the_next() {
+        let cells: Vec<f64> = (0..400).map(|at| f64::from(at * 37 % 101)).collect();
+        let labels: Vec<bool> = (0..400).map(|at| at * 13 % 7 > 3).collect();
+        let data = Dataset::from_rows(4, &cells).unwrap();
+        let data = data.with_label_indicators(&["a", "b", "c", "d"], &labels).unwrap();
+        let (train, test): (Vec<usize>, Vec<usize>) = (0..100).partition(|row| row % 5 > 0);
+        let rows = FoldRows { name: "made", train: &train, test: &test };
+        let methods = ["ecc-nb".parse().unwrap()];
+        let fold = |max_memory| {
+            let options = RunOptions { max_memory, ..RunOptions::default() };
+            let cut = |rows: FoldRows, _| Ok((data.select(rows.train), data.select(rows.test)));
+            Fold::new(rows, Seed::new(1), &options, cut).unwrap()
+        };
+        let settings = Settings::default();
+        let fits =
+            |fold: &Fold| fold.test(&methods, &settings, &|_| ()).all(|tested| tested.is_ok());
+        let least = (0..60).map(|at| (1000.0 * 1.3f64.powi(at)) as u64);
+        let least = least.into_iter().find(|&limit| fits(&fold(limit))).unwrap();
+        let fold = fold(least);
+        assert!(fits(&fold) && fits(&fold) && fits(&fold));
     }
 }
