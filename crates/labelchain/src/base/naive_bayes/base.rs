@@ -6,7 +6,7 @@ use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, decode_any_order};
 use crate::data::{Dataset, LabelId};
-use crate::prepare::Preparation;
+use crate::prepare::{Preparation, SELECT};
 use crate::settings::{OneOf, Setting};
 
 static LIKELIHOOD: Setting<Likelihood> = Setting {
@@ -36,11 +36,12 @@ pub(in crate::base) static BASE: Base = Base {
     },
     learns_by_column: true,
     training_bytes: |task| {
-        // What labels tell about each other is reserved when it is counted. A factor has a table of
-        // its own where it weighs by kernels, or by intervals or values of a coarse column.
+        // What labels tell about each other is reserved when it is counted, and so are kernels where
+        // features are selected, because nobody knows beforehand how few are left. A factor has a table
+        // of its own where it weighs by kernels, or by intervals or values of a coarse column.
         let table = match task.settings.get(&LIKELIHOOD) {
-            Likelihood::Kernel => 40 * task.n_fitted_rows(),
-            Likelihood::Gaussian => 0,
+            Likelihood::Kernel if !task.settings.get(&SELECT) => 40 * task.n_fitted_rows(),
+            Likelihood::Kernel | Likelihood::Gaussian => 0,
             _ => 8 * 257 * share_of_coarse_columns(task.train.data()) / 1000,
         };
         let of_input = size_of::<(LabelId, Factor)>() as u64 + table;

@@ -117,11 +117,21 @@ impl Factor {
     ) -> Factor {
         let [irrelevant, relevant] = [irrelevant, relevant].map(|counts| {
             let kernels = Kernels::new(first, counts);
-            (kernels.log_densities(first, counts.len(), precision), kernels)
+            (kernels.log_densities(first, counts, precision), kernels)
         });
         let table = relevant.0.iter().zip(irrelevant.0).map(|(yes, no)| yes - no).collect();
         let (irrelevant, relevant) = (irrelevant.1, relevant.1);
         Factor::Kernels { irrelevant, relevant, precision, first, table }
+    }
+
+    /// The bytes of kernels and their table, of which there may be one for each row.
+    pub(super) fn kernel_bytes(&self) -> u64 {
+        match self {
+            Factor::Kernels { irrelevant, relevant, table, .. } => {
+                irrelevant.n_bytes() + relevant.n_bytes() + size_of_val(&table[..]) as u64
+            }
+            _ => 0,
+        }
     }
 
     /// From the number of rows of either class that have each value.

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::density::{log, mass};
+use crate::product::vectorized;
 
 /// The cells of one class, rounded to multiples of the precision, as WEKA's KernelEstimator keeps
 /// them. Distances and the deviation are in multiples, too.
@@ -33,6 +34,11 @@ impl Kernels {
         Kernels { centers, n_cells, deviation: (range / n_cells.sqrt()).max(1.0 / 6.0) }
     }
 
+    /// The bytes of its centers.
+    pub(super) fn n_bytes(&self) -> u64 {
+        size_of_val(&self.centers[..]) as u64
+    }
+
     /// Whether the parts fit together, as they do unless they come from a file.
     pub(super) fn is_sound(&self) -> bool {
         let n_cells: f64 = self.centers.iter().map(|(_, count)| f64::from(*count)).sum();
@@ -41,59 +47,153 @@ impl Kernels {
             && self.deviation > 0.0
     }
 
-    /// log density at a multiple of the precision.
-    pub(super) fn log_density(&self, multiple: f64, precision: f64) -> f64 {
-        self.log_density_by(|distance| self.mass(distance), multiple, precision)
-    }
-
-    /// The same for `n` multiples from `first` on, none of which is farther from a center than `n`.
-    /// All distances are then whole numbers below `n`, and each mass is computed once.
-    pub(super) fn log_densities(&self, first: f64, n: usize, precision: f64) -> Vec<f64> {
-        let masses = (0..n).map(|distance| self.mass(distance as f64));
-        let masses: Vec<f64> = masses.take_while(|&mass| mass > 0.0).collect();
-        let mass = |distance: f64| masses.get(distance as usize).copied().unwrap_or(0.0);
-        let log_density = |step: usize| {
-            let multiple = first + step as f64;
-            if self.centers.is_empty() {
-                self.log_density(multiple, precision)
-            } else {
-                self.log_density_by(mass, multiple, precision)
-            }
-        };
-        (0..n).map(log_density).collect()
-    }
-
     /// The mass of the rounding interval at this distance from a center.
     fn mass(&self, distance: f64) -> f64 {
         mass(distance - 0.5, distance + 0.5, self.deviation)
     }
 
-    /// ln of Σ mass(|center - multiple|) · count / (cells · precision), over the centers that WEKA
+    /// log density at a multiple of the precision.
+    ///
+    /// It is ln of Σ mass(|center - multiple|) · count / (cells · precision), over the centers that WEKA
     /// looks at: it goes up from the multiple and then down, each until all centers not yet seen,
     /// were they as near as the last, would add less than a hundredth. For WEKA a class without
     /// cells has one center at 0, and its mass is not divided by the precision.
-    fn log_density_by(&self, mass: impl Fn(f64) -> f64, multiple: f64, precision: f64) -> f64 {
+    pub(super) fn log_density(&self, multiple: f64, precision: f64) -> f64 {
         if self.centers.is_empty() {
-            return log(mass(multiple.abs()));
+            return log(self.mass(multiple.abs()));
         }
         let (below, above) =
             self.centers.split_at(self.centers.partition_point(|(center, _)| *center < multiple));
-        let (mut sum, mut n_seen) = (0.0, 0.0);
+        let mut seen = Seen { mass: 0.0, n_cells: 0.0, of: self.n_cells };
         let mut is_enough = |&(center, count): &(f64, u32)| {
-            let (mass, count) = (mass((center - multiple).abs()), f64::from(count));
-            sum += mass * count;
-            n_seen += count;
-            mass * (self.n_cells - n_seen) < sum * 0.01
+            seen.add(self.mass((center - multiple).abs()), f64::from(count))
         };
         let _ = above.iter().any(&mut is_enough);
         let _ = below.iter().rev().any(&mut is_enough);
-        log(sum / (self.n_cells * precision))
+        log(seen.mass / (self.n_cells * precision))
     }
+
+    /// The same for `first` and each multiple after it, where `counts` are those that the kernels were
+    /// made from. Up to rounding, the sums run over the same centers, in another order, many at a time.
+    pub(super) fn log_densities(&self, first: f64, counts: &[f64], precision: f64) -> Vec<f64> {
+        if self.centers.is_empty() {
+            let multiples = (0..counts.len()).map(|step| first + step as f64);
+            return multiples.map(|multiple| self.log_density(multiple, precision)).collect();
+        }
+        let downwards: Vec<f64> = counts.iter().rev().copied().collect();
+        let mut masses = Masses { of: self, by_distance: Vec::new() };
+        let mut sums = vec![0.0; counts.len()];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (step, sum) in sums.iter_mut().enumerate() {
+                    let mut seen = Seen { mass: 0.0, n_cells: 0.0, of: self.n_cells };
+                    seen.add_until_enough(&counts[step..], 0, &mut masses);
+                    seen.add_until_enough(&downwards[counts.len() - step..], 1, &mut masses);
+                    *sum = seen.mass;
+                }
+            },
+        );
+        sums.into_iter().map(|sum| log(sum / (self.n_cells * precision))).collect()
+    }
+}
+
+/// The masses at distances of 0, 1, 2, …, each computed when it is first needed.
+struct Masses<'a> {
+    of: &'a Kernels,
+    by_distance: Vec<f64>,
+}
+
+impl Masses<'_> {
+    #[inline(always)]
+    fn between(&mut self, from: usize, to: usize) -> &[f64] {
+        if self.by_distance.len() < to {
+            self.compute_until(to);
+        }
+        &self.by_distance[from..to]
+    }
+
+    fn compute_until(&mut self, to: usize) {
+        let missing = self.by_distance.len()..to;
+        self.by_distance.extend(missing.map(|distance| self.of.mass(distance as f64)));
+    }
+}
+
+/// What the centers looked at so far add to a density.
+struct Seen {
+    /// Σ mass · count.
+    mass: f64,
+    n_cells: f64,
+    /// How many cells there are to see.
+    of: f64,
+}
+
+impl Seen {
+    /// Adds a center, and tells whether the cells not yet seen, were they as near, would add less than
+    /// a hundredth.
+    #[inline(always)]
+    fn add(&mut self, mass: f64, count: f64) -> bool {
+        self.mass += mass * count;
+        self.n_cells += count;
+        self.is_enough(mass)
+    }
+
+    #[inline(always)]
+    fn is_enough(&self, mass: f64) -> bool {
+        mass * (self.of - self.n_cells) < self.mass * 0.01
+    }
+
+    /// Adds the cells at ever greater distances, of which `nearest` is the first, up to the center at
+    /// which they are enough.
+    ///
+    /// Once they are enough, they stay so: masses fall with the distance, the number of cells to see
+    /// does not grow, and the sum does not fall. So it suffices to look at the end of each block, and
+    /// center by center only into the block before whose end they are.
+    #[inline(always)]
+    fn add_until_enough(&mut self, counts: &[f64], nearest: usize, masses: &mut Masses) {
+        const BLOCK: usize = 32;
+        for (at, counts) in counts.chunks(BLOCK).enumerate() {
+            let from = nearest + at * BLOCK;
+            let masses = masses.between(from, from + counts.len());
+            let (mass, n_cells) = product_and_sum(masses, counts);
+            let whole = Seen { mass: self.mass + mass, n_cells: self.n_cells + n_cells, ..*self };
+            if !whole.is_enough(masses[masses.len() - 1]) {
+                *self = whole;
+                continue;
+            }
+            for (&mass, &count) in masses.iter().zip(counts) {
+                if count > 0.0 && self.add(mass, count) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Σ mass · count and Σ count, in sums side by side, so that it becomes SIMD code.
+#[inline(always)]
+fn product_and_sum(masses: &[f64], counts: &[f64]) -> (f64, f64) {
+    const LANES: usize = 8;
+    let (mut products, mut sums) = ([0.0; LANES], [0.0; LANES]);
+    let (lanes, rest) = masses.as_chunks::<LANES>();
+    let (lanes_of_counts, rest_of_counts) = counts.as_chunks::<LANES>();
+    for (masses, counts) in lanes.iter().zip(lanes_of_counts) {
+        for lane in 0..LANES {
+            products[lane] += masses[lane] * counts[lane];
+            sums[lane] += counts[lane];
+        }
+    }
+    for (lane, (mass, count)) in rest.iter().zip(rest_of_counts).enumerate() {
+        products[lane] += mass * count;
+        sums[lane] += count;
+    }
+    (products.iter().sum(), sums.iter().sum())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::Seed;
 
     /// Φ(z) by its series, apart from the error function that the masses are taken with.
     fn phi(z: f64) -> f64 {
@@ -142,11 +242,24 @@ mod tests {
 
     #[test]
     fn many_densities_equal_those_one_by_one() {
-        for counts in [vec![1.0, 0.0, 0.0, 5.0, 2.0, 0.0, 1.0], vec![0.0; 7], vec![9.0]] {
+        let mut rng = Seed::new(1).rng();
+        let mut cases = vec![vec![1.0, 0.0, 0.0, 5.0, 2.0, 0.0, 1.0], vec![0.0; 7], vec![9.0]];
+        // Many cells and few, so that the sums end in the first block, in a later one, and never.
+        for share in [0.01, 0.1, 0.5, 0.9] {
+            let mut random = || f64::from(u8::from(rng.chance(share)));
+            cases.push((0..900).map(|_| random() + random()).collect());
+        }
+        for counts in cases {
             let kernels = Kernels::new(-3.0, &counts);
-            let n = counts.len();
-            let singly = (0..n).map(|step| kernels.log_density(step as f64 - 3.0, 0.2));
-            assert_eq!(kernels.log_densities(-3.0, n, 0.2), singly.collect::<Vec<_>>());
+            let together = kernels.log_densities(-3.0, &counts, 0.2);
+            assert_eq!(together.len(), counts.len());
+            for (step, together) in together.into_iter().enumerate() {
+                let alone = kernels.log_density(step as f64 - 3.0, 0.2);
+                assert!(
+                    (together - alone).abs() < 1e-12 * alone.abs().max(1.0),
+                    "{together} {alone}"
+                );
+            }
         }
     }
 
