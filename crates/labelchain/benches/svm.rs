@@ -6,11 +6,12 @@
 //! also the points chosen and the errors at every point, the second the sum of the decision values.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
-use labelchain::base::{Grid, Kernel, Svm, SvmChain, TrainingRows};
+use labelchain::base::{Grid, Kernel, Svm, SvmChain, TrainingRows, Tuned};
 use labelchain::data::split::Folds;
 use labelchain::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix, ReadOptions, read,
 };
+use labelchain::loss::Confusion;
 use labelchain::prepare::{LabelView, Standardizer};
 
 fn main() {
@@ -55,7 +56,8 @@ fn tune(path: &str, limit: Option<usize>) {
         Kernel::Linear => 0.0,
     };
     let points: Vec<[f64; 2]> = svms.iter().map(|svm| [svm.cost, gamma(svm)]).collect();
-    let errors: Vec<&Vec<usize>> = tuned.iter().map(|tuned| &tuned.errors).collect();
+    let errors = |tuned: &Tuned| tuned.counts.iter().map(Confusion::n_wrong).collect();
+    let errors: Vec<Vec<usize>> = tuned.iter().map(errors).collect();
     println!("{{\"seconds\":{seconds:.6},\"points\":{points:?},\"errors\":{errors:?}}}");
 }
 

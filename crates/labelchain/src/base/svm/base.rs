@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Grid, Kernel, Svm, SvmChain, TrainingRows};
+use super::{Grid, GridCriterion, Kernel, Svm, SvmChain, TrainingRows};
 use crate::base::{Base, BaseKind, BaseTask, decode_fixed_order};
 use crate::chain::{FixedOrderLearner, FixedOrderModel, Order, TunedSetting};
 use crate::data::LabelId;
@@ -33,6 +33,13 @@ static GAMMA: Setting<Option<f64>> = Setting {
     help: "γ of the RBF kernel; auto searches a grid, or is 1 / inputs if the cost is set",
 };
 
+static GRID_CRITERION: Setting<GridCriterion> = Setting {
+    name: "grid-criterion",
+    accepts: &OneOf(&[("accuracy", GridCriterion::Accuracy), ("macro-f1", GridCriterion::MacroF1)]),
+    default: GridCriterion::Accuracy,
+    help: "What the search for cost and gamma maximizes for each label, in three folds of the training rows",
+};
+
 pub(in crate::base) static BASE: Base = Base {
     name: "svm",
     about: "support vector machines as in LIBSVM",
@@ -47,7 +54,7 @@ pub(in crate::base) static BASE: Base = Base {
         let n_numbers = task.n_inputs() * task.n_fitted_rows();
         task.selection_bytes() + cells + 8 * task.n_members() * n_numbers
     },
-    settings: &[&KERNEL, &COST, &GAMMA],
+    settings: &[&KERNEL, &COST, &GAMMA, &GRID_CRITERION],
 };
 
 /// Support vector machines for every label.
@@ -86,11 +93,12 @@ fn given(task: &BaseTask) -> Option<Svm> {
     Some(Svm { kernel, cost: cost.unwrap_or(1.0), ..Svm::default() })
 }
 
-/// The machine of each label with fewest errors on the training rows, in the inputs that the label
-/// looks at, because distances grow with their number.
+/// The machine of each label that is best in cross-validation on the training rows, in the inputs that
+/// the label looks at, because distances grow with their number.
 fn searched(rows: &TrainingRows, preparation: &Preparation, task: &BaseTask) -> Result<Vec<Svm>> {
     let all: Vec<usize> = (0..rows.n_rows()).collect();
-    let tune = |rows: &TrainingRows| Grid::default().tune(&Svm::default(), rows, &all, task.seed);
+    let grid = Grid { criterion: task.settings.get(&GRID_CRITERION), ..Grid::default() };
+    let tune = |rows: &TrainingRows| grid.tune(&Svm::default(), rows, &all, task.seed);
     let tuned = if preparation.selection.is_some() {
         let views = task.train.views(preparation, &all, task.seed)?;
         let of_label =

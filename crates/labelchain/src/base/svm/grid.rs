@@ -1,5 +1,5 @@
-//! Grid search for C and γ: the point with the fewest errors in cross-validation, for all labels
-//! from one table of distances.
+//! Grid search for C and γ: the point with the greatest accuracy or F1 in cross-validation, for all
+//! labels from one table of distances.
 
 use rayon::prelude::*;
 
@@ -11,6 +11,7 @@ use crate::chain::Score;
 use crate::data::LabelId;
 use crate::data::split::{Folds, folds};
 use crate::error::{Error, Result};
+use crate::loss::{Confusion, Rate, Undefined};
 use crate::product::times_transposed;
 use crate::seed::Seed;
 
@@ -21,6 +22,7 @@ use crate::seed::Seed;
 /// | `costs` | 0.001, 1, 2, …, 10 | above 0, ascending |
 /// | `gammas` | 0.001, 1, 2, …, 5 | above 0 |
 /// | `n_folds` | 3 | at least 2 |
+/// | `criterion` | accuracy | |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// Values of C.
@@ -29,22 +31,45 @@ pub struct Grid {
     pub gammas: Vec<f64>,
     /// How many folds; they are not stratified, and the same for all labels.
     pub n_folds: usize,
+    /// What makes a point better than another.
+    pub criterion: GridCriterion,
+}
+
+/// What the point of a label maximizes, over the test rows of all folds together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridCriterion {
+    /// The share of rows that are classified rightly.
+    Accuracy,
+    /// F1 of the label. Labels have points of their own, so that the greatest F1 of each makes the
+    /// greatest mean over labels, which is macro F1.
+    MacroF1,
+}
+
+impl GridCriterion {
+    fn loss(self, counts: &Confusion) -> f64 {
+        match self {
+            // All points are tested on the same rows.
+            GridCriterion::Accuracy => counts.n_wrong() as f64,
+            GridCriterion::MacroF1 => Rate::F1.loss(counts, Undefined::Paper).unwrap_or(0.0),
+        }
+    }
 }
 
 impl Default for Grid {
     fn default() -> Grid {
         let up_to = |last: u8| std::iter::once(0.001).chain((1..=last).map(f64::from)).collect();
-        Grid { costs: up_to(10), gammas: up_to(5), n_folds: 3 }
+        Grid { costs: up_to(10), gammas: up_to(5), n_folds: 3, criterion: GridCriterion::Accuracy }
     }
 }
 
-/// The settings chosen for a label, and the errors they were chosen by.
+/// The settings chosen for a label, and what they were chosen by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    /// Settings with the point of fewest errors; of equals the first.
+    /// Settings with the best point; of equals the first.
     pub svm: Svm,
-    /// How many rows were misclassified at each point: for every C, each γ.
-    pub errors: Vec<usize>,
+    /// How the rows were classified at each point, in the fold in which they were tested: for every C,
+    /// each γ.
+    pub counts: Vec<Confusion>,
 }
 
 /// Cross-validation with one γ: what folds, labels and values of C share.
@@ -86,25 +111,25 @@ impl Grid {
         Error::unless_same("rows that are cut into folds", rows.len(), folds.n_rows())?;
         let kernel = |&gamma: &f64| Kernel::Rbf { gamma: Some(gamma) }.function(train.width());
         let kernels: Vec<KernelFunction> = self.gammas.iter().map(kernel).collect::<Result<_>>()?;
-        // As many values of γ at a time as there is memory for; the errors do not depend on it.
+        // As many values of γ at a time as there is memory for; the counts do not depend on it.
         let at_once = train.memory() as u128 / CrossValidation::n_bytes(rows.len()).max(1);
         let has_room = at_once > 0;
-        let errors = |&kernel: &KernelFunction| {
+        let counts = |&kernel: &KernelFunction| {
             let validation = CrossValidation::new(train, rows, folds, kernel, has_room);
-            validation.errors(&self.costs, svm.max_steps)
+            validation.counts(&self.costs, svm.max_steps)
         };
-        let mut by_gamma: Vec<Vec<usize>> = Vec::new();
+        let mut by_gamma: Vec<Vec<Confusion>> = Vec::new();
         for kernels in kernels.chunks(at_once.clamp(1, 64) as usize) {
-            by_gamma.par_extend(kernels.par_iter().map(errors));
+            by_gamma.par_extend(kernels.par_iter().map(counts));
             train.cancel().check()?;
         }
         let n_costs = self.costs.len();
-        let errors = |label: usize| -> Vec<usize> {
-            let of_cost = |cost| by_gamma.iter().map(move |errors| errors[label * n_costs + cost]);
+        let counts = |label: usize| -> Vec<Confusion> {
+            let of_cost = |cost| by_gamma.iter().map(move |counts| counts[label * n_costs + cost]);
             (0..n_costs).flat_map(of_cost).collect()
         };
         let labels = 0..train.labels().n_labels();
-        Ok(labels.map(|label| self.choose(svm, errors(label))).collect())
+        Ok(labels.map(|label| self.choose(svm, counts(label))).collect())
     }
 
     fn check(&self, svm: &Svm) -> Result<()> {
@@ -123,13 +148,14 @@ impl Grid {
         Ok(())
     }
 
-    /// The first point of fewest errors.
-    fn choose(&self, svm: &Svm, errors: Vec<usize>) -> Tuned {
-        let fewest = errors.iter().min().copied().unwrap_or(0);
-        let best = errors.iter().position(|&n_wrong| n_wrong == fewest).unwrap_or(0);
+    /// The first point of least loss.
+    fn choose(&self, svm: &Svm, counts: Vec<Confusion>) -> Tuned {
+        let losses: Vec<f64> = counts.iter().map(|counts| self.criterion.loss(counts)).collect();
+        let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = losses.iter().position(|&loss| loss == least).unwrap_or(0);
         let (cost, gamma) = (best / self.gammas.len(), best % self.gammas.len());
         let kernel = Kernel::Rbf { gamma: Some(self.gammas[gamma]) };
-        Tuned { svm: Svm { kernel, cost: self.costs[cost], ..*svm }, errors }
+        Tuned { svm: Svm { kernel, cost: self.costs[cost], ..*svm }, counts }
     }
 }
 
@@ -174,19 +200,18 @@ impl<'a> CrossValidation<'a> {
         row
     }
 
-    /// How many rows are misclassified in the fold in which they are tested: for every label, each
-    /// C.
-    fn errors(&self, costs: &[f64], max_steps: u64) -> Vec<usize> {
-        let of_fold = |fold| self.errors_in(fold, costs, max_steps);
-        let add = |mut sums: Vec<usize>, errors: Vec<usize>| {
-            sums.iter_mut().zip(errors).for_each(|(sum, errors)| *sum += errors);
+    /// How rows are classified in the fold in which they are tested: for every label, each C.
+    fn counts(&self, costs: &[f64], max_steps: u64) -> Vec<Confusion> {
+        let of_fold = |fold| self.counts_in(fold, costs, max_steps);
+        let add = |mut sums: Vec<Confusion>, counts: Vec<Confusion>| {
+            sums.iter_mut().zip(counts).for_each(|(sum, counts)| *sum = *sum + counts);
             sums
         };
-        let none = || vec![0; self.train.labels().n_labels() * costs.len()];
+        let none = || vec![Confusion::default(); self.train.labels().n_labels() * costs.len()];
         (0..self.folds.n_folds()).into_par_iter().map(of_fold).reduce(none, add)
     }
 
-    fn errors_in(&self, fold: usize, costs: &[f64], max_steps: u64) -> Vec<usize> {
+    fn counts_in(&self, fold: usize, costs: &[f64], max_steps: u64) -> Vec<Confusion> {
         let train = self.folds.train_rows(fold);
         let rows: Vec<usize> = train.iter().map(|&at| self.rows[at]).collect();
         let problem = Problem::new(self.train, &rows, &[]);
@@ -220,23 +245,23 @@ impl<'a> CrossValidation<'a> {
         };
         let labels = 0..self.train.labels().n_labels();
         let solutions: Vec<_> = labels.into_par_iter().flat_map_iter(solutions).collect();
-        self.count_errors(&train, &self.folds.test_rows(fold), &solutions, costs.len())
+        self.count(&train, &self.folds.test_rows(fold), &solutions, costs.len())
     }
 
-    /// How many test rows each solution misclassifies. One matrix product of kernel values and
+    /// How each solution classifies the test rows. One matrix product of kernel values and
     /// weights gives the decisions of all labels for every C, for some rows at a time.
-    fn count_errors(
+    fn count(
         &self,
         train: &[usize],
         test: &[usize],
         solutions: &[(Vec<f64>, f64)],
         n_costs: usize,
-    ) -> Vec<usize> {
+    ) -> Vec<Confusion> {
         const BLOCK: usize = 256;
         let n_solutions = solutions.len();
         let weights: Vec<f64> =
             solutions.iter().flat_map(|(weights, _)| weights).copied().collect();
-        let mut errors = vec![0; n_solutions];
+        let mut counts = vec![Confusion::default(); n_solutions];
         for test in test.chunks(BLOCK) {
             let mut kernel_values = Vec::with_capacity(test.len() * train.len());
             for &row in test {
@@ -249,10 +274,35 @@ impl<'a> CrossValidation<'a> {
                     let label = LabelId(at / n_costs);
                     let relevant = self.train.labels().get(self.rows[row], label);
                     let decided = Score::Margin(sum + bias).is_relevant();
-                    errors[at] += usize::from(decided != relevant);
+                    let bit = |is_set: bool| [u64::from(is_set)];
+                    counts[at] = counts[at] + Confusion::between(&bit(relevant), &bit(decided));
                 }
             }
         }
-        errors
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accuracy_may_prefer_a_point_that_finds_nothing_and_f1_does_not() {
+        let of = |true_positives, false_positives, false_negatives| Confusion {
+            true_positives,
+            false_positives,
+            false_negatives,
+        };
+        // The first point says that the label is never relevant: 4 rows wrong, F1 0. The second finds 3
+        // of the 4 relevant rows and 4 others: 5 rows wrong, F1 6/11.
+        let counts = vec![of(0, 0, 4), of(3, 4, 1)];
+        let chosen = |criterion| {
+            let (costs, gammas) = (vec![1.0, 2.0], vec![0.5]);
+            let grid = Grid { costs, gammas, n_folds: 3, criterion };
+            grid.choose(&Svm::default(), counts.clone()).svm.cost
+        };
+        assert_eq!(chosen(GridCriterion::Accuracy), 1.0);
+        assert_eq!(chosen(GridCriterion::MacroF1), 2.0);
     }
 }

@@ -21,7 +21,7 @@ mod training_rows;
 pub(super) use base::BASE;
 
 pub use chain::SvmChain;
-pub use grid::{Grid, Tuned};
+pub use grid::{Grid, GridCriterion, Tuned};
 pub use kernel::Kernel;
 pub use training_rows::TrainingRows;
 

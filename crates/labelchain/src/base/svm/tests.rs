@@ -4,6 +4,7 @@ use crate::chain::{
 };
 use crate::data::split::{Folds, folds};
 use crate::data::{Attribute, Dense, LabelMatrix, Matrix, ReadOptions, parse};
+use crate::loss::Confusion;
 use crate::seed::Seed;
 
 /// Two labels that depend on two inputs and chance.
@@ -116,32 +117,45 @@ fn any_number_of_threads_gives_the_same_bytes() {
 fn the_grid_counts_errors_of_cross_validation_and_takes_the_first_of_equals() {
     let data = noisy(90, 4);
     let (train, rows) = (training_rows(&data), all_rows(&data));
-    let grid = Grid { costs: vec![0.001, 1.0, 7.0], gammas: vec![0.01, 0.5], n_folds: 3 };
+    let (costs, gammas) = (vec![0.001, 1.0, 7.0], vec![0.01, 0.5]);
+    let grid = Grid { costs, gammas, ..Grid::default() };
     let cut = folds(90, 3, Seed::new(5).child("grid", 0)).unwrap();
     let tuned = grid.tune(&Svm::default(), &train, &rows, Seed::new(5)).unwrap();
+    let by_f1 = Grid { criterion: GridCriterion::MacroF1, ..grid.clone() };
+    let tuned_by_f1 = by_f1.tune(&Svm::default(), &train, &rows, Seed::new(5)).unwrap();
     let distances = train.distances(data.features(), &rows);
-    for (label, tuned) in data.labels().ids().zip(&tuned) {
+    for ((label, tuned), tuned_by_f1) in data.labels().ids().zip(&tuned).zip(&tuned_by_f1) {
         let mut expected = Vec::new();
         for (&cost, &gamma) in
             grid.costs.iter().flat_map(|c| grid.gammas.iter().map(move |g| (c, g)))
         {
-            let wrong = |fold: usize| {
+            let counts = |fold: usize| -> Confusion {
                 let svm = rbf(gamma, cost);
                 let classifier = svm.fit(&train, &cut.train_rows(fold), label, &[]).unwrap();
                 let decides = |row: usize| {
                     classifier.decision_value(|other| distances[row * 90 + other]) > 0.0
                 };
-                let is_wrong = |&row: &usize| decides(row) != data.labels().get(row, label);
-                cut.test_rows(fold).into_iter().filter(is_wrong).count()
+                let bit = |is_set: bool| [u64::from(is_set)];
+                let of_row = |row: usize| {
+                    Confusion::between(&bit(data.labels().get(row, label)), &bit(decides(row)))
+                };
+                cut.test_rows(fold).into_iter().map(of_row).sum()
             };
-            expected.push((0..3).map(wrong).sum::<usize>());
+            expected.push((0..3).map(counts).sum::<Confusion>());
         }
-        assert_eq!(tuned.errors, expected);
-        let fewest = expected.iter().min().unwrap();
-        let first = expected.iter().position(|errors| errors == fewest).unwrap();
-        let chosen = rbf(grid.gammas[first % 2], grid.costs[first / 2]);
-        assert_eq!(tuned.svm, chosen);
-        assert!(expected.iter().any(|errors| errors > fewest), "{expected:?}");
+        assert_eq!(tuned.counts, expected);
+        assert_eq!(tuned_by_f1.counts, expected);
+        // 1 - F1 = (FP + FN) / (2 TP + FP + FN).
+        let loss_of_f1 =
+            |of: &Confusion| of.n_wrong() as f64 / (2 * of.true_positives + of.n_wrong()) as f64;
+        let n_wrong: Vec<f64> = expected.iter().map(|of| of.n_wrong() as f64).collect();
+        let loss_of_f1: Vec<f64> = expected.iter().map(loss_of_f1).collect();
+        for (tuned, losses) in [(tuned, n_wrong), (tuned_by_f1, loss_of_f1)] {
+            let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let first = losses.iter().position(|&loss| loss == least).unwrap();
+            assert_eq!(tuned.svm, rbf(grid.gammas[first % 2], grid.costs[first / 2]));
+            assert!(losses.iter().any(|&loss| loss > least), "{losses:?}");
+        }
     }
 }
 
