@@ -204,7 +204,7 @@ fn every_method_says_why_this_order() {
         ("br-nb", "There is no order: each label is decided on its own.\n\n"),
         ("oocc-nb", "The order is that of row "),
         ("ga-nb", "chose it, candidate "),
-        ("ga-br-knn", "of 15, for how 5 of them vote together on 48\n  common validation rows.\n"),
+        ("ga-br-knn", "of 15, for how 5 of them vote together\n  on 48 common validation rows.\n"),
     ] {
         let place = Place::trained(method);
         let explain = ["explain", "m.labelchain", "new.csv", "--row", "3"];

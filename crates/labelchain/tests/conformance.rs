@@ -12,7 +12,8 @@ use labelchain::chain::{
 use labelchain::data::{Dataset, LabelId, LabelMatrix, LabelNetwork};
 use labelchain::distance::{Memberships, Neighbourhood};
 use labelchain::ensemble::{
-    Candidate, DECAY, Genetic, MemberOrders, PolicyTask, STRATEGIES, Sampling, Strategy,
+    Candidate, DECAY, Genetic, MemberOrders, PolicyTask, STRATEGIES, Sampling, SearchRows,
+    Strategy, VoteTies,
 };
 use labelchain::method::setting;
 use labelchain::prepare::{Preparation, Prepared};
@@ -150,7 +151,8 @@ fn decisions(data: &Dataset, base: &Base, order: &Order) -> LabelMatrix {
     let (fitting, rest): (Vec<usize>, Vec<usize>) = (0..data.n_rows()).partition(|&row| row < 100);
     let (settings, seed) = (plain(), Seed::new(1));
     let sampling = Sampling::default();
-    let task = BaseTask { settings: &settings, sampling, train: &train, seed };
+    let vote_ties = VoteTies::Irrelevant;
+    let task = BaseTask { settings: &settings, sampling, vote_ties, train: &train, seed };
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let features = queries.features();
@@ -202,9 +204,11 @@ fn members_decide(
     let memberships = Memberships::new(near.distances(&rows).unwrap(), near.n_rows(), 1.0);
     let all: Vec<usize> = (0..rows.n_rows()).collect();
     let (seed, sampling) = (Seed::new(1), Sampling { n_members: 4, ..Sampling::default() });
+    let vote_ties = VoteTies::Irrelevant;
     let fit = |rows: &[usize], _: &Order, seed| learner.train(&train, rows, seed);
     let mut candidates = if strategy.is_searched {
-        sampling.contenders(9, &train, seed, fit).unwrap()
+        let sampling = sampling.for_search(9, SearchRows::HeldOut);
+        sampling.contenders(SearchRows::HeldOut, &train, seed, fit).unwrap()
     } else {
         sampling.candidates(&train, seed, fit).unwrap()
     };
@@ -218,7 +222,7 @@ fn members_decide(
         candidate.model.decisions(block, if is_chained { order } else { Route::Independent })
     };
     if strategy.is_searched {
-        let genetic = Genetic::of(&Settings::default(), 4).unwrap();
+        let genetic = Genetic::of(&Settings::default(), 4, vote_ties).unwrap();
         let chosen = genetic
             .choose(candidates, &train, is_chained, |it| &**it, decide, seed, &|_, _| ())
             .unwrap();
@@ -228,7 +232,8 @@ fn members_decide(
         MemberOrders::PerRow { learn, .. } => {
             let settings = Settings::default().with(&DECAY, Some(1.0)).unwrap();
             let (candidates, train, settings) = (&candidates, &train, &settings);
-            let task = PolicyTask { candidates, learner, train, settings, sampling, seed };
+            let task =
+                PolicyTask { candidates, learner, train, settings, sampling, vote_ties, seed };
             learn(&task).unwrap().by_candidate
         }
         _ => Vec::new(),

@@ -7,7 +7,9 @@ use clap::Args;
 use labelchain::Model;
 use labelchain::chain::{Quantity, QuantityDisplay, Score, Trace};
 use labelchain::data::LabelId;
-use labelchain::ensemble::{Genetic, GivenOrder, MemberOrders, ORDER};
+use labelchain::ensemble::{
+    Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
+};
 use labelchain::error::Result;
 use labelchain::model::{AlignedRows, Explanation};
 
@@ -220,14 +222,17 @@ fn why(model: &Model, at: usize, trace: &Trace) -> String {
         }
         _ => "The order was given by the user.",
     };
-    let n_members = model.members().len();
-    let searched = match Genetic::of(model.settings(), n_members) {
+    let (settings, n_members) = (model.settings(), model.members().len());
+    let voted_on = match settings.get(&SEARCH_ROWS) {
+        SearchRows::HeldOut => format!("{} common validation rows", member.validation.len()),
+        SearchRows::OutOfBag => "the rows that each did not draw".into(),
+        SearchRows::Training => "all training rows".into(),
+    };
+    let searched = match Genetic::of(settings, n_members, settings.get(&VOTE_TIES)) {
         Ok(genetic) if strategy.is_searched => format!(
-            "  A genetic search chose it, candidate {} of {}, for how {n_members} of them vote together on {}\n  \
-             common validation rows{}.\n",
+            "  A genetic search chose it, candidate {} of {}, for how {n_members} of them vote together\n  on {voted_on}{}.\n",
             member.candidate,
             genetic.n_candidates(),
-            member.validation.len(),
             if strategy.is_chained() { ", and for how their orders differ" } else { "" }
         ),
         _ => String::new(),

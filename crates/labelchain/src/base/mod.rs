@@ -8,7 +8,7 @@ mod svm;
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
-pub use svm::{BinarySvm, Grid, Kernel, Svm, SvmChain, TrainingRows, Tuned};
+pub use svm::{BinarySvm, Grid, GridCriterion, Kernel, Svm, SvmChain, TrainingRows, Tuned};
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::chain::{
     AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
 use crate::decode::{Decode, DecodeBudget, decode};
-use crate::ensemble::Sampling;
+use crate::ensemble::{Sampling, VoteTies};
 use crate::error::Result;
 use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
 use crate::seed::Seed;
@@ -70,6 +70,8 @@ pub struct BaseTask<'a> {
     pub settings: &'a Settings,
     /// How members are drawn, for settings that are tuned by their votes.
     pub sampling: Sampling,
+    /// What a tied vote decides, for settings that are tuned by votes.
+    pub vote_ties: VoteTies,
     /// The training set.
     pub train: &'a Prepared,
     /// What everything is drawn by.

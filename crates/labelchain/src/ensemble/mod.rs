@@ -12,13 +12,14 @@ mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use policies::{DECAY, LENDERS, ORDERS};
-pub use sampling::{Candidate, FIT_SHARE, MEMBERS, SAMPLE, Sampling};
+pub use sampling::{Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows};
 pub use search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, Genetic, MUTATION, POPULATION};
 pub use strategy::{GivenOrder, MemberOrders, ORDER, Policies, PolicyTask, STRATEGIES, Strategy};
 
 pub(crate) use blocks::{RowBlock, rows_at_once};
 pub(crate) use tuning::cross_validated;
 pub(crate) use votes::VotesBySetting;
+pub use votes::{VOTE_TIES, VoteTies};
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -41,6 +42,7 @@ use votes::{count, majority};
 pub struct Ensemble {
     members: Vec<Member>,
     n_labels: usize,
+    vote_ties: VoteTies,
 }
 
 /// One voter, and the rows it learned from.
@@ -73,8 +75,8 @@ pub(crate) enum ChosenOrders {
 
 impl Ensemble {
     /// The vote of these members, of which there is at least one.
-    pub(crate) fn new(members: Vec<Member>, n_labels: usize) -> Ensemble {
-        Ensemble { members, n_labels }
+    pub(crate) fn new(members: Vec<Member>, n_labels: usize, vote_ties: VoteTies) -> Ensemble {
+        Ensemble { members, n_labels, vote_ties }
     }
 
     /// The ensemble of these inputs and then those of another that drew the same rows and orders;
@@ -132,9 +134,9 @@ impl Ensemble {
         Ok(votes)
     }
 
-    /// The labels that strictly more than half of the members decide to be relevant.
+    /// The labels that a majority of the members decides to be relevant.
     pub fn decide(&self, votes: &[u32]) -> LabelMatrix {
-        majority(votes, self.n_labels, self.members.len())
+        majority(votes, self.n_labels, self.members.len(), self.vote_ties)
     }
 
     /// How each member decided each row: traces by row, then by member.
@@ -163,7 +165,7 @@ impl Ensemble {
         cancel: &Cancel,
     ) -> Result<Vec<Trace>> {
         let members = self.members.get(member).cloned().into_iter().collect();
-        let only = Ensemble { members, n_labels: self.n_labels };
+        let only = Ensemble { members, ..*self };
         let mut traces = Vec::with_capacity(rows.n_rows());
         let ask = |member: &Member, block: &Block| member.traces_alone(block);
         only.ask(rows, train, cancel, ask, |_, by_member: Vec<Vec<Trace>>| {

@@ -7,7 +7,7 @@ use crate::data::split::{Holdout, check_share, holdout, subsample};
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
-use crate::settings::{AnySetting, Setting, Settings, UpTo, Whole};
+use crate::settings::{AnySetting, OneOf, Setting, Settings, UpTo, Whole};
 
 /// `members`, K: how many members vote.
 pub static MEMBERS: Setting<usize> = Setting {
@@ -32,6 +32,30 @@ pub static FIT_SHARE: Setting<f64> = Setting {
     default: 0.6,
     help: "Share of a member's rows to fit on; the rest validates",
 };
+
+/// `search-rows`: the rows on which a search compares the votes of candidates.
+pub static SEARCH_ROWS: Setting<SearchRows> = Setting {
+    name: "search-rows",
+    accepts: &OneOf(&[
+        ("held-out", SearchRows::HeldOut),
+        ("out-of-bag", SearchRows::OutOfBag),
+        ("training", SearchRows::Training),
+    ]),
+    default: SearchRows::HeldOut,
+    help: "Rows on which the search compares votes: some held out from all candidates (1 - fit-share), for each candidate those it did not draw, or all training rows",
+};
+
+/// On which rows a search compares the votes of candidates. The paper does not say; all three are
+/// reconstructions (docs/methods.md, 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchRows {
+    /// Some rows are held out from all candidates, which draw from the others.
+    HeldOut,
+    /// Candidates draw from all rows, and each votes on those that it did not draw.
+    OutOfBag,
+    /// Candidates draw from all rows, and vote on all of them, also on those they were fitted on.
+    Training,
+}
 
 /// How an ensemble is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,24 +122,45 @@ impl Sampling {
         train_all(self.n_members, train, draw, fit)
     }
 
-    /// Trains `n` models, each on its own part of the same rows, all to be judged by the same others.
+    /// The same for so many candidates of a search. Where it holds out no rows, candidates are fitted on
+    /// all that they draw.
+    pub fn for_search(self, n_candidates: usize, search_rows: SearchRows) -> Sampling {
+        let fit_share = match search_rows {
+            SearchRows::HeldOut => self.fit_share,
+            SearchRows::OutOfBag | SearchRows::Training => 1.0,
+        };
+        Sampling { n_members: n_candidates, fit_share, ..self }
+    }
+
+    /// Trains the candidates of a search ([`Sampling::for_search`]), whose votes it is to compare, each
+    /// on a part of the rows that they may draw from.
     pub fn contenders<M: Send + Sync>(
         &self,
-        n: usize,
+        search_rows: SearchRows,
         train: &Prepared,
         seed: Seed,
         fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<Vec<Candidate<M>>> {
         let n_rows = train.data().n_rows();
-        let cut = self.cut(n_rows, n_rows, seed.child("contest", 0))?;
+        let all: Vec<usize> = (0..n_rows).collect();
+        let cut = match search_rows {
+            SearchRows::HeldOut => self.cut(n_rows, n_rows, seed.child("contest", 0))?,
+            SearchRows::OutOfBag | SearchRows::Training => {
+                Holdout { train: all.clone(), test: all }
+            }
+        };
         let draw = |contender| {
             let seed = seed.child("contender", contender);
             let drawn = subsample(cut.train.len(), self.sample, seed)
                 .map_err(|error| self.too_few(error, n_rows))?;
-            let fitting = drawn.into_iter().map(|at| cut.train[at]).collect();
-            Ok(Draw { seed, fitting, validation: cut.test.clone() })
+            let fitting: Vec<usize> = drawn.into_iter().map(|at| cut.train[at]).collect();
+            let mut validation = cut.test.clone();
+            if search_rows == SearchRows::OutOfBag {
+                validation.retain(|row| fitting.binary_search(row).is_err());
+            }
+            Ok(Draw { seed, fitting, validation })
         };
-        train_all(n, train, draw, fit)
+        train_all(self.n_members, train, draw, fit)
     }
 
     fn cut(&self, n_drawn: usize, n_rows: usize, seed: Seed) -> Result<Holdout> {
@@ -163,4 +208,42 @@ struct Draw {
     seed: Seed,
     fitting: Vec<usize>,
     validation: Vec<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+
+    #[test]
+    fn a_search_votes_on_the_rows_that_it_is_set_to() {
+        let cells: Vec<f64> = (0..100).map(f64::from).collect();
+        let late: Vec<bool> = (0..100).map(|row| row > 50).collect();
+        let data = Dataset::from_rows(1, &cells).unwrap();
+        let train = Prepared::as_is(&data.with_label_indicators(&["late"], &late).unwrap());
+        let drawn = |search_rows| {
+            let fit = |_: &[usize], _: &Order, _| Ok(());
+            let sampling = Sampling { n_members: 2, sample: 0.66, fit_share: 0.6 };
+            let sampling = sampling.for_search(7, search_rows);
+            sampling.contenders(search_rows, &train, Seed::new(1), fit).unwrap()
+        };
+        let all: Vec<usize> = (0..100).collect();
+        let union = |of: &Candidate<()>| {
+            let mut rows = [&of.fitting[..], &of.validation].concat();
+            rows.sort_unstable();
+            rows
+        };
+        let held_out = drawn(SearchRows::HeldOut);
+        for of in &held_out {
+            // 60 rows to draw from, of which each draws 66 %.
+            assert_eq!((of.fitting.len(), of.validation.len()), (39, 40));
+            assert_eq!(of.validation, held_out[0].validation);
+            assert!(of.fitting.iter().all(|row| !of.validation.contains(row)));
+        }
+        let out_of_bag = drawn(SearchRows::OutOfBag);
+        assert!(out_of_bag.iter().all(|of| of.fitting.len() == 66 && union(of) == all));
+        assert_ne!(out_of_bag[0].validation, out_of_bag[1].validation);
+        let training = drawn(SearchRows::Training);
+        assert!(training.iter().all(|of| of.fitting.len() == 66 && of.validation == all));
+    }
 }

@@ -1,8 +1,8 @@
-//! Which candidates become members: those that vote best together on rows none of them was fitted
-//! on, and whose orders differ (docs/methods.md, 5.1, a reconstruction).
+//! Which candidates become members: those that vote best together on the rows of the search, and
+//! whose orders differ (docs/methods.md, 5.1, a reconstruction).
 
 use super::validation::on_validation;
-use super::{Candidate, GeneticSearch, Subset};
+use super::{Candidate, GeneticSearch, Subset, VoteTies};
 use crate::chain::{BaseModel, Block};
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
@@ -69,11 +69,12 @@ pub struct Genetic {
     search: GeneticSearch,
     /// Which distance of orders should be large; only the loss counts if none.
     diversity: Option<OrderDistance>,
+    vote_ties: VoteTies,
 }
 
 impl Genetic {
-    /// A search for `n_members` members, as it is set.
-    pub fn of(settings: &Settings, n_members: usize) -> Result<Genetic> {
+    /// A search for `n_members` members, as it is set, for a vote with this rule for ties.
+    pub fn of(settings: &Settings, n_members: usize, vote_ties: VoteTies) -> Result<Genetic> {
         let n_candidates = settings.get(&CANDIDATES).unwrap_or(n_members.saturating_mul(3));
         if n_candidates < n_members {
             return Err(Error::Value {
@@ -88,7 +89,8 @@ impl Genetic {
             crossover: settings.get(&CROSSOVER),
             mutation: settings.get(&MUTATION),
         };
-        Ok(Genetic { n_candidates, n_members, search, diversity: settings.get(&DIVERSITY) })
+        let diversity = settings.get(&DIVERSITY);
+        Ok(Genetic { n_candidates, n_members, search, diversity, vote_ties })
     }
 
     /// How many candidates there are to choose from.
@@ -117,8 +119,8 @@ impl Genetic {
         progress: &dyn Fn(usize, f64),
     ) -> Result<Vec<Candidate<M>>> {
         let answers = on_validation(&candidates, train, base, decide)?;
-        let rows = candidates.first().map_or(&[][..], |candidate| &candidate.validation);
-        let votes = VoteTable::new(&train.data().labels().select(rows), answers);
+        let answered: Vec<&[usize]> = candidates.iter().map(|of| &of.validation[..]).collect();
+        let votes = VoteTable::new(train.data().labels(), &answered, answers);
         let distance = |a: &Candidate<M>, b: &Candidate<M>| match self.diversity {
             Some(distance) if has_orders => distance.between(&a.order, &b.order),
             _ => 0.0,
@@ -127,8 +129,11 @@ impl Genetic {
             .iter()
             .map(|a| candidates.iter().map(|b| distance(a, b)).collect())
             .collect();
-        let losses = |subset: &Subset| [votes.loss(subset), -mean_of_pairs(&distances, subset)];
-        let alone: Vec<f64> = (0..candidates.len()).map(|at| votes.loss(&[at])).collect();
+        let losses = |subset: &Subset| {
+            [votes.loss(subset, self.vote_ties), -mean_of_pairs(&distances, subset)]
+        };
+        let alone: Vec<f64> =
+            (0..candidates.len()).map(|at| votes.loss(&[at], self.vote_ties)).collect();
         let mut best: Subset = (0..candidates.len()).collect();
         best.sort_by(|&a, &b| alone[a].total_cmp(&alone[b]));
         best.truncate(self.n_members);
@@ -166,23 +171,49 @@ struct VoteTable {
     truth: Vec<Vec<u64>>,
     /// By candidate.
     decisions: Vec<Vec<Vec<u64>>>,
+    /// The rows that each candidate votes on.
+    voted: Vec<Vec<u64>>,
 }
 
 impl VoteTable {
-    /// `answers` are by candidate, block after block.
-    fn new(truth: &LabelMatrix, answers: Vec<Vec<LabelMatrix>>) -> VoteTable {
-        let by_label =
-            |blocks: Vec<LabelMatrix>| columns(&LabelMatrix::concat(truth.n_labels(), &blocks));
-        VoteTable { truth: columns(truth), decisions: answers.into_iter().map(by_label).collect() }
+    /// `rows` are those that each candidate votes on, ascending, and `answers` what it decides about
+    /// them, block after block.
+    fn new(truth: &LabelMatrix, rows: &[&[usize]], answers: Vec<Vec<LabelMatrix>>) -> VoteTable {
+        let n_labels = truth.n_labels();
+        let mut voted_rows: Vec<usize> = rows.concat();
+        voted_rows.sort_unstable();
+        voted_rows.dedup();
+        let place = |row: &usize| voted_rows.partition_point(|other| other < row);
+        let places: Vec<Vec<usize>> =
+            rows.iter().map(|rows| rows.iter().map(place).collect()).collect();
+        let decisions = answers.into_iter().zip(&places).map(|(blocks, places)| {
+            columns(&LabelMatrix::concat(n_labels, &blocks), places, voted_rows.len())
+        });
+        let all: Vec<usize> = (0..voted_rows.len()).collect();
+        VoteTable {
+            truth: columns(&truth.select(&voted_rows), &all, voted_rows.len()),
+            decisions: decisions.collect(),
+            voted: places
+                .iter()
+                .map(|places| bits(places.iter().copied(), voted_rows.len()))
+                .collect(),
+        }
     }
 
-    /// Macro-F1 loss of the vote of some candidates.
-    fn loss(&self, subset: &[usize]) -> f64 {
+    /// Macro-F1 loss of the vote of some candidates, over the rows that at least one of them votes on.
+    fn loss(&self, subset: &[usize], ties: VoteTies) -> f64 {
         let of_label = |label: usize| {
-            let truth = &self.truth[label];
-            let vote = |word| majority(subset.iter().map(|&at| self.decisions[at][label][word]));
-            let votes: Vec<u64> = (0..truth.len()).map(vote).collect();
-            let counts = Confusion::between(truth, &votes);
+            let vote = |(word, &truth): (usize, &u64)| {
+                let votes = subset.iter().map(|&at| {
+                    let voted = self.voted[at][word];
+                    (self.decisions[at][label][word], voted)
+                });
+                let vote = WordVote::of(votes);
+                (truth & vote.any, vote.relevant(ties))
+            };
+            let (truth, votes): (Vec<u64>, Vec<u64>) =
+                self.truth[label].iter().enumerate().map(vote).unzip();
+            let counts = Confusion::between(&truth, &votes);
             Rate::F1.loss(&counts, Undefined::Paper).unwrap_or(0.0)
         };
         let n_labels = self.truth.len();
@@ -190,40 +221,81 @@ impl VoteTable {
     }
 }
 
-/// The bits of each label, one for each row.
-fn columns(answers: &LabelMatrix) -> Vec<Vec<u64>> {
-    let mut columns = vec![vec![0; answers.n_rows().div_ceil(64)]; answers.n_labels()];
-    for row in 0..answers.n_rows() {
-        answers.relevant(row).for_each(|LabelId(at)| columns[at][row / 64] |= 1 << (row % 64));
+/// The bits of each label, where row i of the answers has the bit `places[i]` of `n`.
+fn columns(answers: &LabelMatrix, places: &[usize], n: usize) -> Vec<Vec<u64>> {
+    let mut columns = vec![vec![0; n.div_ceil(64)]; answers.n_labels()];
+    for (row, place) in places.iter().enumerate() {
+        answers.relevant(row).for_each(|LabelId(at)| columns[at][place / 64] |= 1 << (place % 64));
     }
     columns
 }
 
-/// Whether strictly more than half of the words have a bit, for 64 bits at once.
-fn majority(words: impl Iterator<Item = u64>) -> u64 {
-    // Digit d of the counts of all 64 bits is one word; a word is added as by hand, with carries.
-    let mut counts = [0u64; usize::BITS as usize];
-    let (mut n_digits, mut n_words) = (0, 0usize);
-    for mut carry in words {
-        n_words += 1;
-        for digit in &mut counts[..n_digits] {
+/// `n` bits, of which these are set.
+fn bits(places: impl Iterator<Item = usize>, n: usize) -> Vec<u64> {
+    let mut bits = vec![0; n.div_ceil(64)];
+    places.for_each(|place| bits[place / 64] |= 1 << (place % 64));
+    bits
+}
+
+/// A vote on one label of 64 rows at once.
+struct WordVote {
+    /// Whether more votes are for the label than against it.
+    more: u64,
+    /// Whether as many are for it as against it.
+    equal: u64,
+    /// Whether anyone votes.
+    any: u64,
+}
+
+impl WordVote {
+    /// From a word of each voter: where it decides that the label is relevant, and where it votes.
+    fn of(words: impl Iterator<Item = (u64, u64)>) -> WordVote {
+        let (mut ayes, mut noes, mut any) = (WordCounts::default(), WordCounts::default(), 0);
+        for (relevant, voted) in words {
+            ayes.add(relevant & voted);
+            noes.add(!relevant & voted);
+            any |= voted;
+        }
+        // The greater number has a 1 in the highest digit in which the two differ.
+        let (mut more, mut equal) = (0, u64::MAX);
+        for at in (0..ayes.n_digits.max(noes.n_digits)).rev() {
+            more |= equal & ayes.digits[at] & !noes.digits[at];
+            equal &= !(ayes.digits[at] ^ noes.digits[at]);
+        }
+        WordVote { more, equal, any }
+    }
+
+    fn relevant(&self, ties: VoteTies) -> u64 {
+        match ties {
+            VoteTies::Irrelevant => self.more,
+            VoteTies::Relevant => self.any & (self.more | self.equal),
+        }
+    }
+}
+
+/// 64 counts: word d holds binary digit d of all of them.
+struct WordCounts {
+    digits: [u64; usize::BITS as usize],
+    n_digits: usize,
+}
+
+impl Default for WordCounts {
+    fn default() -> WordCounts {
+        WordCounts { digits: [0; usize::BITS as usize], n_digits: 0 }
+    }
+}
+
+impl WordCounts {
+    /// Adds one to the counts of these bits, as by hand, with carries.
+    fn add(&mut self, mut carry: u64) {
+        for digit in &mut self.digits[..self.n_digits] {
             (*digit, carry) = (*digit ^ carry, *digit & carry);
         }
         if carry != 0 {
-            counts[n_digits] = carry;
-            n_digits += 1;
+            self.digits[self.n_digits] = carry;
+            self.n_digits += 1;
         }
     }
-    // A count is above half if it differs from it first, from the highest digit down, by a 1.
-    let half = n_words / 2;
-    let (mut above, mut equal) = (0, u64::MAX);
-    let n_digits = n_digits.max((usize::BITS - half.leading_zeros()) as usize);
-    for (at, &digit) in counts[..n_digits].iter().enumerate().rev() {
-        let of_half = if half >> at & 1 == 1 { u64::MAX } else { 0 };
-        above |= equal & digit & !of_half;
-        equal &= !(digit ^ of_half);
-    }
-    above
 }
 
 #[cfg(test)]
@@ -235,11 +307,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_majority_is_more_than_half_of_the_bits(words in prop::collection::vec(any::<u64>(), 0..40)) {
-            let found = majority(words.iter().copied());
+        fn words_vote_as_their_bits_do(words in prop::collection::vec(any::<(u64, u64)>(), 0..40)) {
+            let vote = WordVote::of(words.iter().copied());
             for bit in 0..64 {
-                let n = words.iter().filter(|&&word| word >> bit & 1 == 1).count();
-                prop_assert_eq!(found >> bit & 1 == 1, 2 * n > words.len());
+                let is_set = |word: u64| word >> bit & 1 == 1;
+                let voters: Vec<_> = words.iter().filter(|(_, voted)| is_set(*voted)).collect();
+                let n_votes = voters.iter().filter(|(relevant, _)| is_set(*relevant)).count();
+                for ties in [VoteTies::Irrelevant, VoteTies::Relevant] {
+                    let expected = !voters.is_empty() && ties.is_relevant(n_votes, voters.len());
+                    prop_assert_eq!(is_set(vote.relevant(ties)), expected);
+                }
+                prop_assert_eq!(is_set(vote.any), !voters.is_empty());
             }
         }
 
@@ -256,15 +334,39 @@ mod tests {
                 answers
             };
             let (truth, answers) = (random(), (0..n).map(|_| random()).collect::<Vec<_>>());
-            let table = VoteTable::new(&truth, answers.iter().map(|of| vec![of.clone()]).collect());
+            let all: Vec<usize> = (0..n_rows).collect();
+            let blocks = answers.iter().map(|of| vec![of.clone()]).collect();
+            let table = VoteTable::new(&truth, &vec![&all[..]; n], blocks);
             let subset: Vec<usize> = (0..n).step_by(2).collect();
             let mut counts = vec![0; n_rows * n_labels];
             subset.iter().for_each(|&at| votes::count(&answers[at], &mut counts));
-            let vote = votes::majority(&counts, n_labels, subset.len());
-            let losses = Losses::between(&truth, &vote, Undefined::Paper).unwrap();
-            let expected = losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap();
-            prop_assert!((table.loss(&subset) - expected).abs() < 1e-12);
+            for ties in [VoteTies::Irrelevant, VoteTies::Relevant] {
+                let vote = votes::majority(&counts, n_labels, subset.len(), ties);
+                let losses = Losses::between(&truth, &vote, Undefined::Paper).unwrap();
+                let expected = losses.get(Criterion::Of(Averaging::Macro, Rate::F1)).unwrap();
+                prop_assert!((table.loss(&subset, ties) - expected).abs() < 1e-12);
+            }
         }
+    }
+
+    #[test]
+    fn candidates_vote_on_their_own_rows_only() {
+        // One label, relevant to rows 3 and 5 of six. The first candidate votes on rows 1 and 3, the
+        // second on 3 and 5; nobody votes on the other rows, which therefore do not count.
+        let of = |rows: &[usize], n_rows| {
+            let mut labels = LabelMatrix::empty(n_rows, 1);
+            rows.iter().for_each(|&row| labels.set(row, LabelId(0), true));
+            labels
+        };
+        let truth = of(&[3, 5], 6);
+        let answers = vec![vec![of(&[0, 1], 2)], vec![of(&[0], 2)]];
+        let table = VoteTable::new(&truth, &[&[1, 3], &[3, 5]], answers);
+        let ties = VoteTies::Irrelevant;
+        // Alone: row 1 wrongly, row 3 rightly: 1 - 2 / (2 + 1). Row 3 rightly, row 5 missed: the same.
+        assert!((table.loss(&[0], ties) - 1.0 / 3.0).abs() < 1e-15);
+        assert!((table.loss(&[1], ties) - 1.0 / 3.0).abs() < 1e-15);
+        // Together: row 1 wrongly, row 3 rightly, row 5 missed: 1 - 2 / (2 + 1 + 1).
+        assert!((table.loss(&[0, 1], ties) - 0.5).abs() < 1e-15);
     }
 
     #[test]
@@ -278,9 +380,10 @@ mod tests {
     #[test]
     fn fewer_candidates_than_members_are_refused() {
         let few = Settings::default().with(&CANDIDATES, Some(5)).unwrap();
-        let message = Genetic::of(&few, 6).unwrap_err().to_string();
+        let of = |settings, n| Genetic::of(settings, n, VoteTies::Irrelevant);
+        let message = of(&few, 6).unwrap_err().to_string();
         assert!(message.contains("candidates is 5"), "{message}");
-        assert_eq!(Genetic::of(&few, 5).unwrap().n_candidates(), 5);
-        assert_eq!(Genetic::of(&Settings::default(), 7).unwrap().n_candidates(), 21);
+        assert_eq!(of(&few, 5).unwrap().n_candidates(), 5);
+        assert_eq!(of(&Settings::default(), 7).unwrap().n_candidates(), 21);
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::policies::{self, DECAY, LENDERS, ORDERS};
+use super::sampling::SEARCH_ROWS;
 use super::search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, MUTATION, POPULATION};
-use super::{Candidate, Sampling};
+use super::{Candidate, Sampling, VoteTies};
 use crate::chain::{AnyOrderLearner, AnyOrderModel, Order, OrderPolicy, TunedSetting};
 use crate::data::{Dataset, LabelId};
 use crate::decode::{Decode, DecodeBudget, decode};
@@ -58,6 +59,8 @@ pub struct PolicyTask<'a> {
     pub settings: &'a Settings,
     /// How members are drawn.
     pub sampling: Sampling,
+    /// What a tied vote decides, for policies that are tuned by votes.
+    pub vote_ties: VoteTies,
     /// What everything is drawn by.
     pub seed: Seed,
 }
@@ -86,7 +89,15 @@ pub static STRATEGIES: &[&Strategy] = &[
         orders: MemberOrders::PerMember,
         is_searched: true,
         is_reconstruction: true,
-        settings: &[&CANDIDATES, &POPULATION, &GENERATIONS, &CROSSOVER, &MUTATION, &DIVERSITY],
+        settings: &[
+            &CANDIDATES,
+            &SEARCH_ROWS,
+            &POPULATION,
+            &GENERATIONS,
+            &CROSSOVER,
+            &MUTATION,
+            &DIVERSITY,
+        ],
     },
     &Strategy {
         name: "ecc",
@@ -118,7 +129,7 @@ pub static STRATEGIES: &[&Strategy] = &[
         orders: MemberOrders::Independent,
         is_searched: true,
         is_reconstruction: true,
-        settings: &[&CANDIDATES, &POPULATION, &GENERATIONS, &CROSSOVER, &MUTATION],
+        settings: &[&CANDIDATES, &SEARCH_ROWS, &POPULATION, &GENERATIONS, &CROSSOVER, &MUTATION],
     },
 ];
 
@@ -140,7 +151,7 @@ impl Strategy {
         matches!(self.orders, MemberOrders::PerRow { .. })
     }
 
-    /// Whether something is chosen on rows that no member is fitted on.
+    /// Whether orders or members are chosen by how candidates do on validation rows.
     pub fn needs_validation(&self) -> bool {
         self.is_searched || self.chooses_per_row()
     }

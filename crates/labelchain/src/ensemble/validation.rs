@@ -1,4 +1,4 @@
-//! What candidates answer about the rows that they were not fitted on.
+//! What candidates answer about their validation rows.
 
 use rayon::prelude::*;
 

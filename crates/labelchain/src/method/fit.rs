@@ -13,7 +13,7 @@ use crate::cost::{Clock, Cost};
 use crate::data::LabelMatrix;
 use crate::ensemble::{
     Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, ORDER,
-    PolicyTask, Sampling, Strategy,
+    PolicyTask, SEARCH_ROWS, Sampling, Strategy, VOTE_TIES, VoteTies,
 };
 use crate::error::Result;
 use crate::memory::Memory;
@@ -87,15 +87,15 @@ enum Models {
 
 /// What several strategies of one base use.
 struct Shared<M> {
-    /// Each candidate with validation rows of its own.
-    own_validation: OnceCell<Trained<M>>,
-    /// All candidates with the same validation rows, so that a search can compare their votes.
-    common_validation: OnceCell<Trained<M>>,
+    /// Candidates that all become members.
+    members: OnceCell<Trained<M>>,
+    /// Candidates among which a search chooses.
+    contenders: OnceCell<Trained<M>>,
 }
 
 impl<M> Default for Shared<M> {
     fn default() -> Shared<M> {
-        Shared { own_validation: OnceCell::new(), common_validation: OnceCell::new() }
+        Shared { members: OnceCell::new(), contenders: OnceCell::new() }
     }
 }
 
@@ -109,9 +109,9 @@ impl Fitting<'_> {
     fn base(&self, base: &'static Base, is_chained: bool) -> Result<TrainedBase> {
         let clock = Clock::start();
         let settings = self.settings_of(base);
-        let task = self.task(&settings, self.sampling().n_members as u64);
+        let task = self.task(&settings, self.sampling());
         // Tuning may take long; what will not fit is refused before.
-        self.reserve(base, task.n_members(), &self.train.memory().fork())?;
+        self.reserve(base, task.sampling, &self.train.memory().fork())?;
         let models = match base.kind {
             BaseKind::AnyOrder { learner, .. } => {
                 let models = Shared::default();
@@ -130,29 +130,34 @@ impl Fitting<'_> {
         Sampling::of(self.settings)
     }
 
+    fn vote_ties(&self) -> VoteTies {
+        self.settings.get(&VOTE_TIES)
+    }
+
     /// What a base reads of the settings.
     fn settings_of(&self, base: &Base) -> Settings {
         let read = base.settings.iter().chain(Preparation::SETTINGS).copied();
         self.settings.only(&read.collect::<Vec<_>>())
     }
 
-    /// From what a learner of so many models is made.
-    fn task<'t>(&'t self, settings: &'t Settings, n_models: u64) -> BaseTask<'t> {
-        let sampling = Sampling { n_members: n_models as usize, ..self.sampling() };
-        BaseTask { settings, sampling, train: self.train, seed: self.seed }
+    /// From what a learner of models is made.
+    fn task<'t>(&'t self, settings: &'t Settings, sampling: Sampling) -> BaseTask<'t> {
+        let vote_ties = self.vote_ties();
+        BaseTask { settings, sampling, vote_ties, train: self.train, seed: self.seed }
     }
 
     /// Refuses what would take more memory than there is: the rows as they were and standardized, and
-    /// what so many models take.
-    fn reserve(&self, base: &Base, n_models: u64, memory: &Memory) -> Result<()> {
+    /// what the models take.
+    fn reserve(&self, base: &Base, sampling: Sampling, memory: &Memory) -> Result<()> {
         let data = self.train.data();
         let settings = self.settings_of(base);
-        let task = self.task(&settings, n_models);
+        let task = self.task(&settings, sampling);
         let models = (base.training_bytes)(&task).saturating_add(task.view_bytes());
         let n_bytes = models.saturating_add(2 * data.n_bytes() as u64);
         memory.reserve(data.name(), n_bytes, || {
             format!(
-                "training {n_models} models of {} on {} rows, {} inputs and {} labels",
+                "training {} models of {} on {} rows, {} inputs and {} labels",
+                task.n_members(),
                 base.name,
                 data.n_rows(),
                 data.n_features(),
@@ -173,7 +178,7 @@ impl Fitting<'_> {
                 fit.fixed_order(&**learner, models)?
             }
         };
-        let ensemble = Ensemble::new(members, self.train.data().n_labels());
+        let ensemble = Ensemble::new(members, self.train.data().n_labels(), self.vote_ties());
         Ok(Fitted { ensemble, tuned, cost: trained.cost + cost })
     }
 }
@@ -229,6 +234,7 @@ impl StrategyFit<'_> {
                     train,
                     settings: self.settings,
                     sampling: self.fitting.sampling(),
+                    vote_ties: self.fitting.vote_ties(),
                     seed: self.fitting.seed,
                 })?;
                 tuned.extend(policies.tuned);
@@ -272,25 +278,30 @@ impl StrategyFit<'_> {
         shared: &'t Shared<M>,
         train: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<&'t Trained<M>> {
-        let (sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
+        let (mut sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
         let is_searched = self.strategy.is_searched;
-        let cell = if is_searched { &shared.common_validation } else { &shared.own_validation };
+        let cell = if is_searched { &shared.contenders } else { &shared.members };
         if let Some(trained) = cell.get() {
             return Ok(trained);
         }
         let clock = Clock::start();
-        let n = if is_searched {
-            Genetic::of(self.settings, sampling.n_members)?.n_candidates()
-        } else {
-            sampling.n_members
-        };
-        self.fitting.reserve(self.base, n as u64, self.fitting.train.memory())?;
+        let search_rows = self.settings.get(&SEARCH_ROWS);
+        if is_searched {
+            sampling = sampling.for_search(self.genetic()?.n_candidates(), search_rows);
+        }
+        self.fitting.reserve(self.base, sampling, self.fitting.train.memory())?;
         let candidates = if is_searched {
-            sampling.contenders(n, self.fitting.train, seed, train)?
+            sampling.contenders(search_rows, self.fitting.train, seed, train)?
         } else {
             sampling.candidates(self.fitting.train, seed, train)?
         };
         Ok(cell.get_or_init(|| Trained { candidates, cost: clock.cost() }))
+    }
+
+    /// How the members are searched for.
+    fn genetic(&self) -> Result<Genetic> {
+        let n_members = self.fitting.sampling().n_members;
+        Genetic::of(self.settings, n_members, self.fitting.vote_ties())
     }
 
     /// The candidates that become members: all of them, or those that a search chooses.
@@ -305,7 +316,7 @@ impl StrategyFit<'_> {
             return Ok(candidates);
         }
         let Fitting { train, seed, progress, .. } = *self.fitting;
-        let genetic = Genetic::of(self.settings, self.fitting.sampling().n_members)?;
+        let genetic = self.genetic()?;
         let of = genetic.n_generations();
         let progress = |done, least_loss| progress(Progress::Generations { done, of, least_loss });
         let has_orders = self.strategy.is_chained();

@@ -12,7 +12,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::base::{BASES, Base};
-use crate::ensemble::{FIT_SHARE, STRATEGIES, Sampling, Strategy};
+use crate::ensemble::{
+    FIT_SHARE, SAMPLE, SEARCH_ROWS, STRATEGIES, Sampling, SearchRows, Strategy, VOTE_TIES,
+};
 use crate::error::{Error, Result, nearest};
 use crate::prepare::Preparation;
 use crate::settings::{AnySetting, Settings, in_words};
@@ -100,16 +102,34 @@ impl Method {
 
     /// Refuses settings that contradict the method.
     pub fn check(self, settings: &Settings) -> Result<()> {
-        if !self.strategy.needs_validation() || settings.get(&FIT_SHARE) < 1.0 {
+        let search_rows = settings.get(&SEARCH_ROWS);
+        if self.strategy.is_searched
+            && search_rows == SearchRows::OutOfBag
+            && settings.get(&SAMPLE) == 1.0
+        {
+            return Err(Error::Value {
+                name: SAMPLE.name.into(),
+                value: "1".into(),
+                accepted: "below 1 where search-rows is out-of-bag, because candidates vote on the rows that they did not draw".into(),
+            });
+        }
+        let holds_out_rows = self.strategy.chooses_per_row()
+            || self.strategy.is_searched && search_rows == SearchRows::HeldOut;
+        if !holds_out_rows || settings.get(&FIT_SHARE) < 1.0 {
             return Ok(());
         }
         let needing = STRATEGIES.iter().filter(|it| it.needs_validation()).map(|it| it.name);
         let others = STRATEGIES.iter().filter(|it| !it.needs_validation()).map(|it| it.name);
+        let way_out = if self.strategy.is_searched {
+            format!(", nor does {} where search-rows is out-of-bag or training", self.strategy.name)
+        } else {
+            String::new()
+        };
         Err(Error::Value {
             name: FIT_SHARE.name.into(),
             value: "1".into(),
             accepted: format!(
-                "below 1 for {}, which choose orders or members on validation rows; {} need none",
+                "below 1 for {}, which choose orders or members on validation rows; {} need none{way_out}",
                 in_words(&needing.collect::<Vec<_>>(), "and"),
                 in_words(&others.collect::<Vec<_>>(), "and"),
             ),
@@ -127,7 +147,9 @@ impl Method {
 
 /// The settings of every method.
 fn general_settings() -> impl Iterator<Item = &'static dyn AnySetting> {
-    Sampling::SETTINGS.iter().chain(Preparation::SETTINGS).copied()
+    let vote_ties: &dyn AnySetting = &VOTE_TIES;
+    let sampling = Sampling::SETTINGS.iter().copied();
+    sampling.chain([vote_ties]).chain(Preparation::SETTINGS.iter().copied())
 }
 
 /// Every setting there is, once each, with the strategies and bases that use it.

@@ -21,7 +21,7 @@ use crate::base::BaseKind;
 use crate::chain::{Order, TunedSetting};
 use crate::data::{Attribute, Matrix, open_stored, save};
 use crate::decode::{DecodeBudget, decode};
-use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders};
+use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders, VOTE_TIES};
 use crate::error::{Error, Remedy, Result, Task};
 use crate::method::{Method, setting};
 use crate::prepare::{BagTransform, Standardizer};
@@ -327,6 +327,7 @@ impl Model {
         };
         let members = stored.members.into_iter().map(|member| member.decoded(method, budget));
         let members: Vec<Member> = members.collect::<Option<_>>()?;
+        let (n_labels, vote_ties) = (stored.label_names.len(), settings.get(&VOTE_TIES));
         Some(Model {
             version: stored.version,
             method,
@@ -334,7 +335,7 @@ impl Model {
             settings,
             tuned: stored.tuned.into_iter().map(tuned).collect::<Option<_>>()?,
             attributes: stored.attributes,
-            ensemble: Ensemble::new(members, stored.label_names.len()),
+            ensemble: Ensemble::new(members, n_labels, vote_ties),
             label_names: stored.label_names.into(),
             standardizer: stored.standardizer,
             is_sparse: stored.is_sparse,

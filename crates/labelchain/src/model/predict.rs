@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Prediction {
     label_names: Arc<[String]>,
-    /// The labels predicted for each row: those that strictly more than half of the members decided to
-    /// be relevant. A tie is irrelevant.
+    /// The labels predicted for each row: those that a majority of the members decided to be
+    /// relevant. What exactly half of them decides is the setting `vote-ties`.
     pub labels: LabelMatrix,
     /// The share of members that decided each label to be relevant, row by row, by label. It is a vote
     /// and no probability.

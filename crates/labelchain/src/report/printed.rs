@@ -26,7 +26,7 @@ impl PrintedResults {
     /// The printed method that corresponds to one of ours. Usually it has the same name. The paper's
     /// tables call `dynamic` `proposed`, leave out the base of `ga`, `ecc` and `oocc`, and write `br_`
     /// or `cc_` before the base for the ensembles chosen by genetic search, which
-    /// `protocols/paper.toml` calls `base-…`.
+    /// `protocols/paper-as-written.toml` calls `base-…` where their settings differ.
     fn method(&self, ours: &str) -> Option<usize> {
         let find =
             |name: &str| self.results.methods().iter().position(|there| is_same_name(there, name));

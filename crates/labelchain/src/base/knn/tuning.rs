@@ -9,6 +9,7 @@ use crate::data::{Dataset, LabelMatrix};
 use crate::distance::Neighbourhood;
 use crate::ensemble::{Candidate, RowBlock, VotesBySetting, cross_validated};
 use crate::error::Result;
+use crate::prepare::Prepared;
 use crate::progress::Cancel;
 
 const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
@@ -18,12 +19,12 @@ const NEIGHBOURS: [usize; 6] = [1, 3, 5, 7, 9, 11];
 pub(super) fn tune_neighbours(learner: &NearestNeighbours, task: &BaseTask) -> Result<usize> {
     let greatest = NEIGHBOURS[NEIGHBOURS.len() - 1];
     let greatest = NearestNeighbours { neighbours: greatest, ..learner.clone() };
-    let best = cross_validated(task.train, task.seed, |fitted, tested, seed| {
+    let votes = |fitted: &Prepared, tested: &Dataset, seed| {
         let fit = |rows: &[usize], _: &Order, seed| greatest.fit(fitted, rows, seed);
         let candidates = task.sampling.candidates(fitted, seed, fit)?;
         votes(&candidates, tested, &Neighbourhood::of_prepared(fitted)?, fitted.cancel())
-    })?;
-    Ok(NEIGHBOURS[best])
+    };
+    Ok(NEIGHBOURS[cross_validated(task.train, task.seed, task.vote_ties, votes)?])
 }
 
 /// The votes of binary relevance under every R.
