@@ -647,7 +647,7 @@ impl Error {
     }
 }
 
-/// What a lock guards, also where a thread panicked while it held it: such a panic is told elsewhere, and
+/// What a lock guards, also where a thread panicked while it held it: such a panic is reported by whoever joins the thread, and
 /// no lock of this library is held while its content is half changed.
 pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

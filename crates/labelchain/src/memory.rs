@@ -1,4 +1,4 @@
-//! An account of the memory that work may take, so that too much is refused before it is taken.
+//! An account of the memory that work may take, so that too much is refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,22 +33,23 @@ impl Memory {
         Memory { limit: self.limit, reserved: Arc::new(reserved) }
     }
 
-    /// What is reserved while the answer lives is given back when it is dropped: for work whose results
-    /// are not kept. Scopes of one account end in the reverse order of their beginning, and nothing
+    /// What is reserved from now on is given back when the scope is dropped: for work whose results are
+    /// not kept. Scopes of one account end in the reverse order of their beginning, and nothing
     /// beside them is reserved meanwhile, because the account is set back to what it was.
     pub(crate) fn scope(&self) -> MemoryScope<'_> {
         MemoryScope { memory: self, reserved: self.reserved.load(Ordering::Relaxed) }
     }
 
     /// Reserves bytes for `what`, which is used in data called `name`; an error if there are not so
-    /// many left.
+    /// many left, and nothing is reserved.
     pub fn reserve(&self, name: &str, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
-        let add = |reserved: u64| Some(reserved.saturating_add(bytes));
-        let before = self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-        let needed = before.unwrap_or(u64::MAX).saturating_add(bytes);
-        if needed <= self.limit {
+        let add =
+            |reserved: u64| Some(reserved.saturating_add(bytes)).filter(|&it| it <= self.limit);
+        let Err(reserved) = self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+        else {
             return Ok(());
-        }
+        };
+        let needed = reserved.saturating_add(bytes);
         let what = format!("{} (about {})", what(), bytes_in_words(needed));
         Err(Error::TooLarge { path: name.into(), what, needed: Some(needed), limit: self.limit })
     }

@@ -56,6 +56,11 @@ pub(super) fn mass(low: f64, high: f64, deviation: f64) -> f64 {
     0.5 * mass
 }
 
+/// The mass of a normal distribution beyond a distance above its mean.
+pub(super) fn tail(distance: f64, deviation: f64) -> f64 {
+    0.5 * libm::erfc(distance / (deviation * std::f64::consts::SQRT_2))
+}
+
 /// ln of a likelihood, which is taken to be at least 1e-75, as in WEKA.
 pub(super) fn log(likelihood: f64) -> f64 {
     likelihood.max(1e-75).ln()
@@ -124,7 +129,8 @@ impl Factor {
         Factor::Kernels { irrelevant, relevant, precision, first, table }
     }
 
-    /// The bytes of kernels and their table, of which there may be one for each row.
+    /// The bytes of its kernels, of which there may be as many as rows, and of the table of their
+    /// densities; 0 for any other factor.
     pub(super) fn kernel_bytes(&self) -> u64 {
         match self {
             Factor::Kernels { irrelevant, relevant, table, .. } => {

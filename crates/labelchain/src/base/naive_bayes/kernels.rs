@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::density::{log, mass};
+use super::density::{log, mass, tail};
 use crate::product::vectorized;
 
 /// The cells of one class, rounded to multiples of the precision, as WEKA's KernelEstimator keeps
@@ -64,7 +64,7 @@ impl Kernels {
         }
         let (below, above) =
             self.centers.split_at(self.centers.partition_point(|(center, _)| *center < multiple));
-        let mut seen = Seen { mass: 0.0, n_cells: 0.0, of: self.n_cells };
+        let mut seen = Seen { mass: 0.0, n_cells: 0.0, n_all_cells: self.n_cells };
         let mut is_enough = |&(center, count): &(f64, u32)| {
             seen.add(self.mass((center - multiple).abs()), f64::from(count))
         };
@@ -80,16 +80,17 @@ impl Kernels {
             let multiples = (0..counts.len()).map(|step| first + step as f64);
             return multiples.map(|multiple| self.log_density(multiple, precision)).collect();
         }
-        let downwards: Vec<f64> = counts.iter().rev().copied().collect();
-        let mut masses = Masses { of: self, by_distance: Vec::new() };
+        let upwards = CellCounts::new(counts.to_vec());
+        let downwards = CellCounts::new(counts.iter().rev().copied().collect());
+        let mut masses = Masses::new(self);
         let mut sums = vec![0.0; counts.len()];
         vectorized(
             #[inline(always)]
             || {
                 for (step, sum) in sums.iter_mut().enumerate() {
-                    let mut seen = Seen { mass: 0.0, n_cells: 0.0, of: self.n_cells };
-                    seen.add_until_enough(&counts[step..], 0, &mut masses);
-                    seen.add_until_enough(&downwards[counts.len() - step..], 1, &mut masses);
+                    let mut seen = Seen { mass: 0.0, n_cells: 0.0, n_all_cells: self.n_cells };
+                    seen.add_until_enough(&upwards, step, 0, &mut masses);
+                    seen.add_until_enough(&downwards, counts.len() - step, 1, &mut masses);
                     *sum = seen.mass;
                 }
             },
@@ -100,11 +101,18 @@ impl Kernels {
 
 /// The masses at distances of 0, 1, 2, …, each computed when it is first needed.
 struct Masses<'a> {
-    of: &'a Kernels,
+    kernels: &'a Kernels,
     by_distance: Vec<f64>,
+    /// The tail beyond the last of them, where the next interval begins.
+    tail: f64,
 }
 
 impl Masses<'_> {
+    fn new(kernels: &Kernels) -> Masses<'_> {
+        let tail = tail(0.5, kernels.deviation);
+        Masses { kernels, by_distance: vec![kernels.mass(0.0)], tail }
+    }
+
     #[inline(always)]
     fn between(&mut self, from: usize, to: usize) -> &[f64] {
         if self.by_distance.len() < to {
@@ -114,8 +122,30 @@ impl Masses<'_> {
     }
 
     fn compute_until(&mut self, to: usize) {
-        let missing = self.by_distance.len()..to;
-        self.by_distance.extend(missing.map(|distance| self.of.mass(distance as f64)));
+        for distance in self.by_distance.len()..to {
+            let next = tail(distance as f64 + 0.5, self.kernels.deviation);
+            self.by_distance.push(self.tail - next);
+            self.tail = next;
+        }
+    }
+}
+
+/// How many cells there are at each multiple, in the direction of a walk, and before each of them.
+struct CellCounts {
+    counts: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl CellCounts {
+    fn new(counts: Vec<f64>) -> CellCounts {
+        let mut before = Vec::with_capacity(counts.len() + 1);
+        let mut sum = 0.0;
+        before.push(sum);
+        for count in &counts {
+            sum += count;
+            before.push(sum);
+        }
+        CellCounts { counts, before }
     }
 }
 
@@ -124,8 +154,8 @@ struct Seen {
     /// Σ mass · count.
     mass: f64,
     n_cells: f64,
-    /// How many cells there are to see.
-    of: f64,
+    /// How many cells there are, seen or not.
+    n_all_cells: f64,
 }
 
 impl Seen {
@@ -140,54 +170,78 @@ impl Seen {
 
     #[inline(always)]
     fn is_enough(&self, mass: f64) -> bool {
-        mass * (self.of - self.n_cells) < self.mass * 0.01
+        mass * (self.n_all_cells - self.n_cells) < self.mass * 0.01
     }
 
-    /// Adds the cells at ever greater distances, of which `nearest` is the first, up to the center at
-    /// which they are enough.
+    /// The same after all cells from one place to another, whose masses are given.
+    #[inline(always)]
+    fn with(&self, cells: &CellCounts, from: usize, to: usize, masses: &[f64]) -> Seen {
+        Seen {
+            mass: self.mass + product(masses, &cells.counts[from..to]),
+            n_cells: self.n_cells + (cells.before[to] - cells.before[from]),
+            ..*self
+        }
+    }
+
+    /// Adds the cells from a place on, at ever greater distances, of which `nearest` is the first, up to
+    /// the center at which they are enough.
     ///
     /// Once they are enough, they stay so: masses fall with the distance, the number of cells to see
-    /// does not grow, and the sum does not fall. So it suffices to look at the end of each block, and
-    /// center by center only into the block before whose end they are.
+    /// does not grow, and the sum does not fall. So it suffices to look at the end of each block. In the
+    /// block at whose end they are enough, we look at the end of each part of it, and only in such a part
+    /// do we go center by center.
     #[inline(always)]
-    fn add_until_enough(&mut self, counts: &[f64], nearest: usize, masses: &mut Masses) {
-        const BLOCK: usize = 32;
-        for (at, counts) in counts.chunks(BLOCK).enumerate() {
-            let from = nearest + at * BLOCK;
-            let masses = masses.between(from, from + counts.len());
-            let (mass, n_cells) = product_and_sum(masses, counts);
-            let whole = Seen { mass: self.mass + mass, n_cells: self.n_cells + n_cells, ..*self };
-            if !whole.is_enough(masses[masses.len() - 1]) {
-                *self = whole;
+    fn add_until_enough(
+        &mut self,
+        cells: &CellCounts,
+        start: usize,
+        nearest: usize,
+        masses: &mut Masses,
+    ) {
+        const BLOCK: usize = 64;
+        const PART: usize = 8;
+        let n = cells.counts.len();
+        let (mut at, mut length) = (start, BLOCK);
+        while at < n {
+            let to = (at + length).min(n);
+            let masses = masses.between(nearest + at - start, nearest + to - start);
+            let after = self.with(cells, at, to, masses);
+            if !after.is_enough(masses[masses.len() - 1]) {
+                *self = after;
+                at = to;
                 continue;
             }
-            for (&mass, &count) in masses.iter().zip(counts) {
+            if length == BLOCK {
+                length = PART;
+                continue;
+            }
+            for (&mass, &count) in masses.iter().zip(&cells.counts[at..to]) {
                 if count > 0.0 && self.add(mass, count) {
                     return;
                 }
             }
+            at = to;
         }
     }
 }
 
-/// Σ mass · count and Σ count, in sums side by side, so that it becomes SIMD code.
+/// Σ mass · count, in sums side by side, so that it becomes SIMD code.
 #[inline(always)]
-fn product_and_sum(masses: &[f64], counts: &[f64]) -> (f64, f64) {
+fn product(masses: &[f64], counts: &[f64]) -> f64 {
     const LANES: usize = 8;
-    let (mut products, mut sums) = ([0.0; LANES], [0.0; LANES]);
+    let mut sums = [0.0; LANES];
     let (lanes, rest) = masses.as_chunks::<LANES>();
     let (lanes_of_counts, rest_of_counts) = counts.as_chunks::<LANES>();
     for (masses, counts) in lanes.iter().zip(lanes_of_counts) {
         for lane in 0..LANES {
-            products[lane] += masses[lane] * counts[lane];
-            sums[lane] += counts[lane];
+            sums[lane] += masses[lane] * counts[lane];
         }
     }
     for (lane, (mass, count)) in rest.iter().zip(rest_of_counts).enumerate() {
-        products[lane] += mass * count;
-        sums[lane] += count;
+        sums[lane] += mass * count;
     }
-    (products.iter().sum(), sums.iter().sum())
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (b + f)) + ((c + g) + (d + h))
 }
 
 #[cfg(test)]

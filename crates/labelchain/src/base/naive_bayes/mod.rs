@@ -125,11 +125,7 @@ impl NaiveBayes {
         let groups = groups(&views, rows);
         for group in &groups {
             train.cancel().check()?;
-            let n_bytes = self.fit_group(train, group, &views, &mut factors);
-            if self.preparation.selection.is_some() {
-                let what = || "kernels around the cells of selected features".into();
-                train.memory().reserve(train.data().name(), n_bytes, what)?;
-            }
+            self.fit_group(train, group, &views, &mut factors)?;
         }
         // In label order, so that sums do not depend on how labels were grouped.
         factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
@@ -182,18 +178,17 @@ fn groups<'v>(views: &'v [LabelView], rows: &'v [usize]) -> Vec<Group<'v>> {
 }
 
 impl NaiveBayes {
-    /// Learns the factors of labels that share their rows, column by column, and returns the bytes of
-    /// their kernels.
+    /// Learns the factors of labels that share their rows, column by column.
     fn fit_group(
         &self,
         train: &Prepared,
         group: &Group,
         views: &[LabelView],
         by_input: &mut [Vec<(LabelId, Factor)>],
-    ) -> u64 {
+    ) -> Result<()> {
         let n = group.labels.len();
         if n == 0 {
-            return 0;
+            return Ok(());
         }
         let labels = train.data().labels();
         let mut index_in_group = vec![usize::MAX; views.len()];
@@ -226,7 +221,6 @@ impl NaiveBayes {
         };
         let spread = LazyCell::new(|| train.spreads(group.rows));
         let mut cells = Vec::with_capacity(group.rows.len());
-        let mut n_bytes = 0;
         for (at, &column) in used.iter().enumerate() {
             let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(users[column].len());
             // The labels whose factor for this input has not been found yet.
@@ -268,11 +262,17 @@ impl NaiveBayes {
                     }
                 });
             }
-            n_bytes += factors.iter().map(|(_, factor)| factor.kernel_bytes()).sum::<u64>();
+            // Where all features are used, kernels were estimated before. Where they are selected, nobody
+            // knew how many there would be.
+            if self.preparation.selection.is_some() {
+                let n_bytes = factors.iter().map(|(_, factor)| factor.kernel_bytes()).sum();
+                let what = || "kernels around the cells of selected features".into();
+                train.memory().reserve(train.data().name(), n_bytes, what)?;
+            }
             by_input[column]
                 .extend(factors.into_iter().map(|(at, factor)| (group.labels[at], factor)));
         }
-        n_bytes
+        Ok(())
     }
 
     /// The factors of some labels of a group for one numeric input, from normal distributions.
