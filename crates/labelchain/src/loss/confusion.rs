@@ -26,6 +26,11 @@ impl Confusion {
         truth.iter().zip(answer).map(|(&truth, &answer)| Confusion::of_words(truth, answer)).sum()
     }
 
+    /// Compares one cell.
+    pub fn of_cell(truth: bool, answer: bool) -> Confusion {
+        Confusion::of_words(u64::from(truth), u64::from(answer))
+    }
+
     fn of_words(truth: u64, answer: u64) -> Confusion {
         Confusion {
             true_positives: (truth & answer).count_ones() as usize,

@@ -274,8 +274,7 @@ impl<'a> CrossValidation<'a> {
                     let label = LabelId(at / n_costs);
                     let relevant = self.train.labels().get(self.rows[row], label);
                     let decided = Score::Margin(sum + bias).is_relevant();
-                    let bit = |is_set: bool| [u64::from(is_set)];
-                    counts[at] = counts[at] + Confusion::between(&bit(relevant), &bit(decided));
+                    counts[at] = counts[at] + Confusion::of_cell(relevant, decided);
                 }
             }
         }

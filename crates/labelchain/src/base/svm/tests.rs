@@ -135,10 +135,8 @@ fn the_grid_counts_errors_of_cross_validation_and_takes_the_first_of_equals() {
                 let decides = |row: usize| {
                     classifier.decision_value(|other| distances[row * 90 + other]) > 0.0
                 };
-                let bit = |is_set: bool| [u64::from(is_set)];
-                let of_row = |row: usize| {
-                    Confusion::between(&bit(data.labels().get(row, label)), &bit(decides(row)))
-                };
+                let of_row =
+                    |row: usize| Confusion::of_cell(data.labels().get(row, label), decides(row));
                 cut.test_rows(fold).into_iter().map(of_row).sum()
             };
             expected.push((0..3).map(counts).sum::<Confusion>());
