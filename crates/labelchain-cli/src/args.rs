@@ -9,6 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
+use labelchain::data::stratify::Balance;
 use labelchain::data::{
     Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions,
     Reading, Threshold, read, read_in_blocks,
@@ -366,6 +367,27 @@ pub(crate) enum Stratify {
     None,
     Iterative,
     Pairs,
+}
+
+impl Stratify {
+    /// What is spread evenly; none where folds are plain.
+    pub(crate) fn balance(self) -> Option<Balance> {
+        match self {
+            Stratify::None => None,
+            Stratify::Iterative => Some(Balance::Labels),
+            Stratify::Pairs => Some(Balance::Pairs),
+        }
+    }
+}
+
+/// So many folds, and what is spread evenly over them.
+pub(crate) fn folds_in_words(n_folds: usize, balance: Option<Balance>) -> String {
+    let stratified = match balance {
+        None => "",
+        Some(Balance::Labels) => " stratified by labels",
+        Some(Balance::Pairs) => " stratified by pairs of labels",
+    };
+    format!("{n_folds} folds{stratified}")
 }
 
 /// What can be set about a method; the defaults are the paper's.

@@ -35,7 +35,7 @@ fn parts_are_joined_to_the_same_bytes_or_refused() {
             }
         }
     }
-    assert_eq!(n_joined, 2, "br-nb and ecc-nb without a selection of features");
+    assert_eq!(n_joined, 3, "br-nb, ecc-nb and certain-nb without a selection of features");
 }
 
 #[test]

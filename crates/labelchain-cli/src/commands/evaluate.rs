@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use labelchain::data::split::{Folds, folds};
-use labelchain::data::stratify::{Balance, equal_shares, stratify};
+use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation};
@@ -14,7 +14,9 @@ use labelchain::loss::{Criterion, Losses};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, NameArgs, Stratify, methods_in_words, notes};
+use crate::args::{
+    BagArgs, DataFile, MethodArgs, NameArgs, Stratify, folds_in_words, methods_in_words, notes,
+};
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -74,11 +76,9 @@ impl Evaluate {
         let table = reading.table;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);
-        let folds = match self.stratify {
-            Stratify::None => folds(data.n_rows(), self.folds, seed)?,
-            Stratify::Iterative | Stratify::Pairs => {
-                let balance =
-                    if self.stratify == Stratify::Pairs { Balance::Pairs } else { Balance::Labels };
+        let folds = match self.stratify.balance() {
+            None => folds(data.n_rows(), self.folds, seed)?,
+            Some(balance) => {
                 stratify(data.labels(), &equal_shares(self.folds)?, balance, None, seed)?
             }
         };
@@ -158,9 +158,9 @@ pub(crate) fn table(evaluations: &[Evaluation]) -> String {
 
 fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String {
     let mut page = format!(
-        "{}: {} folds of {} rows, seed {}; mean losses, smaller is better{}\n\n",
+        "{}: {} of {} rows, seed {}; mean losses, smaller is better{}\n\n",
         data.name(),
-        asked.folds,
+        folds_in_words(asked.folds, asked.stratify.balance()),
         data.n_rows(),
         asked.settings.seed,
         if evaluations.len() > 1 { ", * marks the least" } else { "" }

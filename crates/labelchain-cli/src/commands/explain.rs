@@ -98,12 +98,11 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
         let count = (share * n as f64).round() as usize;
-        let sign = if explanation.relevant[at] {
-            SIGN
-        } else if share == 0.5 {
-            "a tie, so irrelevant"
-        } else {
-            ""
+        let sign = match (explanation.relevant[at], share == 0.5) {
+            (true, false) => SIGN,
+            (true, true) => "a tie, so relevant",
+            (false, true) => "a tie, so irrelevant",
+            (false, false) => "",
         };
         let line = format!(
             "  {:<wide$}  {count:>digits$}/{n}  {:<BAR$}  {sign}",

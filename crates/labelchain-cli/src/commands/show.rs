@@ -194,6 +194,9 @@ fn text(model: &Model) -> String {
         let order = match (member.order(), member.policy()) {
             (Some(order), _) => named(model, order.iter().map(|label| label.0)),
             (_, Some(policy)) => policy.summary(),
+            _ if model.method().strategy().is_chained() => {
+                "the most certain label next, for each row".into()
+            }
             _ => "none: labels are decided independently".into(),
         };
         let _ = writeln!(

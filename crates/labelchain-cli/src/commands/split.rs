@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
-use labelchain::data::stratify::{Balance, Quality, equal_shares, stratify};
+use labelchain::data::stratify::{Quality, equal_shares, stratify};
 use labelchain::data::{Dataset, refuse_used_directory, save_directory};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
@@ -76,11 +76,7 @@ impl Split {
     fn cut(&self, data: &Dataset) -> Result<Cut> {
         let seed = Seed::new(self.seed);
         let groups = self.groups.as_deref().map(|column| groups(data, column)).transpose()?;
-        let balance = match self.stratify {
-            Stratify::None => None,
-            Stratify::Iterative => Some(Balance::Labels),
-            Stratify::Pairs => Some(Balance::Pairs),
-        };
+        let balance = self.stratify.balance();
         let labels = data.labels();
         let Some(train) = self.holdout else {
             let shares = equal_shares(self.folds)?;

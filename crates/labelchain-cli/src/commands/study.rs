@@ -10,12 +10,12 @@ use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
 use labelchain::study::{
-    self, Only, Protocol, SetSource, Shard, State, Status, StudyOptions, Summary,
+    self, MethodSpec, Only, Protocol, SetSource, Shard, State, Status, StudyOptions, Summary,
 };
 use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
-use crate::args::{NameArgs, not_over};
+use crate::args::{NameArgs, folds_in_words, not_over};
 use crate::interrupt;
 use crate::memory;
 use crate::messages::{Failure, print, print_data, remark};
@@ -99,6 +99,17 @@ impl Files {
 
     fn results(&self) -> PathBuf {
         self.results.clone().unwrap_or_else(|| self.protocol.with_extension("db"))
+    }
+
+    /// The same, for whoever needs something to be there.
+    fn results_so_far(&self) -> Result<PathBuf> {
+        let path = self.results();
+        if path.exists() {
+            return Ok(path);
+        }
+        let problem = "no results yet".into();
+        let remedy = "study run with the same PROTOCOL computes them".into();
+        Err(Error::Results { path, problem, remedy })
     }
 }
 
@@ -353,7 +364,7 @@ struct Export {
 impl Export {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.part()?;
-        let database = self.files.results();
+        let database = self.files.results_so_far()?;
         let results = study::results(&protocol, &database)?;
         let names = self.names.names();
         match &self.out {
@@ -387,14 +398,7 @@ struct Report {
 impl Report {
     fn run(&self) -> Result<(), Failure> {
         let protocol = self.files.part()?;
-        let database = self.files.results();
-        if !database.exists() {
-            return Err(Failure::Library(Error::Results {
-                path: database,
-                problem: "no results yet".into(),
-                remedy: "study run with the same PROTOCOL computes them".into(),
-            }));
-        }
+        let database = self.files.results_so_far()?;
         let results = study::finished_results(&protocol, &database)?;
         if results.datasets().is_empty() {
             return Err(Failure::Library(Error::Results {
@@ -434,14 +438,35 @@ fn incomplete(protocol: &Protocol, status: &Status) -> Option<String> {
     })
 }
 
+/// The settings that are not left at their defaults: those of all methods, then those of single ones.
+fn settings_in_words(protocol: &Protocol) -> Option<String> {
+    let of = |spec: &MethodSpec| -> Vec<String> {
+        spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect()
+    };
+    let by_method: Vec<Vec<String>> = protocol.methods.iter().map(of).collect();
+    let is_common = |value: &String| by_method.iter().all(|values| values.contains(value));
+    let common = by_method.first()?.iter().filter(|value| is_common(value)).cloned();
+    let mut parts = vec![common.collect::<Vec<_>>().join(", ")];
+    for (spec, values) in protocol.methods.iter().zip(&by_method) {
+        let own: Vec<&str> =
+            values.iter().filter(|value| !is_common(value)).map(String::as_str).collect();
+        if !own.is_empty() {
+            parts.push(format!("{} with {}", spec.name, own.join(", ")));
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    (!parts.is_empty()).then(|| format!("Settings other than the defaults: {}.", parts.join("; ")))
+}
+
 /// What a reader of the report must know about the study.
 fn notes(protocol: &Protocol, status: &Status) -> Vec<String> {
     let mut notes = vec![format!(
-        "A study by labelchain {}: {} folds, seed {}.",
+        "A study by labelchain {}: {}, seed {}.",
         env!("CARGO_PKG_VERSION"),
-        protocol.n_folds,
+        folds_in_words(protocol.n_folds, protocol.stratify),
         protocol.seed
     )];
+    notes.extend(settings_in_words(protocol));
     notes.extend(incomplete(protocol, status));
     let time = match status.cpu_seconds {
         seconds if seconds < 60.0 => format!("{seconds:.1} seconds"),

@@ -34,6 +34,6 @@ pub use fixed_order::{
 pub use order::Order;
 pub use policy::{OrderPolicy, Quantity, QuantityDisplay, Reason};
 pub use score::Score;
-pub use walk::{Decision, Route, Walked, decide};
+pub use walk::{Decision, Route, Walked, decide, decide_by_certainty};
 
 pub(crate) use fixed_order::{scores_of_only_label, table_of_one_row};

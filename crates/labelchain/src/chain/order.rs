@@ -82,6 +82,12 @@ impl Order {
         }
     }
 
+    /// The order in which labels were taken, each of them once.
+    pub(super) fn taken(labels: Vec<LabelId>) -> Order {
+        debug_assert!(Order::new(labels.clone(), labels.len()).is_ok());
+        Order(labels)
+    }
+
     /// The labels with the greatest value first; equal values by lower label index.
     pub fn descending(values: &[f64]) -> Order {
         let mut order = Order::natural(values.len());

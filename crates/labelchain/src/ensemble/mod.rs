@@ -12,7 +12,9 @@ mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use policies::{DECAY, LENDERS, ORDERS};
-pub use sampling::{Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows};
+pub use sampling::{
+    Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows, SearchSampling,
+};
 pub use search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, Genetic, MUTATION, POPULATION};
 pub use strategy::{GivenOrder, MemberOrders, ORDER, Policies, PolicyTask, STRATEGIES, Strategy};
 
@@ -70,6 +72,7 @@ pub(crate) enum MemberChain {
 pub(crate) enum ChosenOrders {
     Independent,
     Fixed(Order),
+    ByCertainty,
     PerRow(Arc<dyn OrderPolicy>),
 }
 
@@ -283,6 +286,9 @@ impl Member {
                 ChosenOrders::Fixed(order) => {
                     model.walk(block, &mut [(Route::Fixed(order), collector)]);
                 }
+                ChosenOrders::ByCertainty => {
+                    model.walk(block, &mut [(Route::ByCertainty, collector)]);
+                }
                 ChosenOrders::PerRow(policy) => {
                     let orders = policy.orders(block);
                     model.walk(block, &mut [(Route::PerRow(&orders), collector)]);
@@ -302,6 +308,9 @@ impl Member {
         let MemberChain::AnyOrder { model, orders: ChosenOrders::PerRow(policy) } = &self.chain
         else {
             self.walk(block, &mut traces);
+            if let MemberChain::AnyOrder { orders: ChosenOrders::ByCertainty, .. } = &self.chain {
+                traces.0.iter_mut().for_each(|trace| trace.reason = Some(by_certainty()));
+            }
             return traces.0;
         };
         let explained = policy.explained_orders(block, &self.validation);
@@ -323,4 +332,13 @@ impl Member {
         }
         traces.0
     }
+}
+
+/// Why a walk by certainty took its order.
+fn by_certainty() -> Reason {
+    let text =
+        "The order came about on the way: of the labels still open, the one with the support\n\
+                farthest from 0 was decided next, and the others were asked again."
+            .to_string();
+    Reason { text, ..Reason::default() }
 }

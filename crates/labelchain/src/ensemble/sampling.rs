@@ -122,45 +122,14 @@ impl Sampling {
         train_all(self.n_members, train, draw, fit)
     }
 
-    /// The same for so many candidates of a search. Where it holds out no rows, candidates are fitted on
-    /// all that they draw.
-    pub fn for_search(self, n_candidates: usize, search_rows: SearchRows) -> Sampling {
-        let fit_share = match search_rows {
+    /// How the candidates of a search are drawn, of which there are so many. Where the search holds out no
+    /// rows, candidates are fitted on all that they draw.
+    pub fn for_search(self, n_candidates: usize, rows: SearchRows) -> SearchSampling {
+        let fit_share = match rows {
             SearchRows::HeldOut => self.fit_share,
             SearchRows::OutOfBag | SearchRows::Training => 1.0,
         };
-        Sampling { n_members: n_candidates, fit_share, ..self }
-    }
-
-    /// Trains the candidates of a search ([`Sampling::for_search`]), whose votes it is to compare, each
-    /// on a part of the rows that they may draw from.
-    pub fn contenders<M: Send + Sync>(
-        &self,
-        search_rows: SearchRows,
-        train: &Prepared,
-        seed: Seed,
-        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
-    ) -> Result<Vec<Candidate<M>>> {
-        let n_rows = train.data().n_rows();
-        let all: Vec<usize> = (0..n_rows).collect();
-        let cut = match search_rows {
-            SearchRows::HeldOut => self.cut(n_rows, n_rows, seed.child("contest", 0))?,
-            SearchRows::OutOfBag | SearchRows::Training => {
-                Holdout { train: all.clone(), test: all }
-            }
-        };
-        let draw = |contender| {
-            let seed = seed.child("contender", contender);
-            let drawn = subsample(cut.train.len(), self.sample, seed)
-                .map_err(|error| self.too_few(error, n_rows))?;
-            let fitting: Vec<usize> = drawn.into_iter().map(|at| cut.train[at]).collect();
-            let mut validation = cut.test.clone();
-            if search_rows == SearchRows::OutOfBag {
-                validation.retain(|row| fitting.binary_search(row).is_err());
-            }
-            Ok(Draw { seed, fitting, validation })
-        };
-        train_all(self.n_members, train, draw, fit)
+        SearchSampling { sampling: Sampling { n_members: n_candidates, fit_share, ..self }, rows }
     }
 
     fn cut(&self, n_drawn: usize, n_rows: usize, seed: Seed) -> Result<Holdout> {
@@ -180,6 +149,45 @@ impl Sampling {
                 self.sample, self.fit_share
             ),
         }
+    }
+}
+
+/// How the candidates of a search are drawn, and on which rows it compares their votes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchSampling {
+    /// As for an ensemble of which every candidate is a member.
+    pub sampling: Sampling,
+    rows: SearchRows,
+}
+
+impl SearchSampling {
+    /// Trains the candidates, each on a part of the rows that all of them may draw from.
+    pub fn candidates<M: Send + Sync>(
+        &self,
+        train: &Prepared,
+        seed: Seed,
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
+        let n_rows = train.data().n_rows();
+        let all: Vec<usize> = (0..n_rows).collect();
+        let cut = match self.rows {
+            SearchRows::HeldOut => self.sampling.cut(n_rows, n_rows, seed.child("contest", 0))?,
+            SearchRows::OutOfBag | SearchRows::Training => {
+                Holdout { train: all.clone(), test: all }
+            }
+        };
+        let draw = |contender| {
+            let seed = seed.child("contender", contender);
+            let drawn = subsample(cut.train.len(), self.sampling.sample, seed)
+                .map_err(|error| self.sampling.too_few(error, n_rows))?;
+            let fitting: Vec<usize> = drawn.into_iter().map(|at| cut.train[at]).collect();
+            let mut validation = cut.test.clone();
+            if self.rows == SearchRows::OutOfBag {
+                validation.retain(|row| fitting.binary_search(row).is_err());
+            }
+            Ok(Draw { seed, fitting, validation })
+        };
+        train_all(self.sampling.n_members, train, draw, fit)
     }
 }
 
@@ -224,8 +232,7 @@ mod tests {
         let drawn = |search_rows| {
             let fit = |_: &[usize], _: &Order, _| Ok(());
             let sampling = Sampling { n_members: 2, sample: 0.66, fit_share: 0.6 };
-            let sampling = sampling.for_search(7, search_rows);
-            sampling.contenders(search_rows, &train, Seed::new(1), fit).unwrap()
+            sampling.for_search(7, search_rows).candidates(&train, Seed::new(1), fit).unwrap()
         };
         let all: Vec<usize> = (0..100).collect();
         let union = |of: &Candidate<()>| {

@@ -209,7 +209,7 @@ impl VoteTable {
                     (self.decisions[at][label][word], voted)
                 });
                 let vote = WordVote::of(votes);
-                (truth & vote.any, vote.relevant(ties))
+                (truth & vote.has_votes, vote.relevant(ties))
             };
             let (truth, votes): (Vec<u64>, Vec<u64>) =
                 self.truth[label].iter().enumerate().map(vote).unzip();
@@ -237,52 +237,48 @@ fn bits(places: impl Iterator<Item = usize>, n: usize) -> Vec<u64> {
     bits
 }
 
-/// A vote on one label of 64 rows at once.
+/// A vote on one label of 64 rows at once: a bit for each row.
 struct WordVote {
     /// Whether more votes are for the label than against it.
-    more: u64,
+    is_majority: u64,
     /// Whether as many are for it as against it.
-    equal: u64,
+    is_tie: u64,
     /// Whether anyone votes.
-    any: u64,
+    has_votes: u64,
 }
 
 impl WordVote {
     /// From a word of each voter: where it decides that the label is relevant, and where it votes.
     fn of(words: impl Iterator<Item = (u64, u64)>) -> WordVote {
-        let (mut ayes, mut noes, mut any) = (WordCounts::default(), WordCounts::default(), 0);
+        let (mut votes_for, mut against) = (WordCounts::default(), WordCounts::default());
+        let mut has_votes = 0;
         for (relevant, voted) in words {
-            ayes.add(relevant & voted);
-            noes.add(!relevant & voted);
-            any |= voted;
+            votes_for.add(relevant & voted);
+            against.add(!relevant & voted);
+            has_votes |= voted;
         }
         // The greater number has a 1 in the highest digit in which the two differ.
-        let (mut more, mut equal) = (0, u64::MAX);
-        for at in (0..ayes.n_digits.max(noes.n_digits)).rev() {
-            more |= equal & ayes.digits[at] & !noes.digits[at];
-            equal &= !(ayes.digits[at] ^ noes.digits[at]);
+        let (mut is_majority, mut is_tie) = (0, u64::MAX);
+        for at in (0..votes_for.n_digits.max(against.n_digits)).rev() {
+            is_majority |= is_tie & votes_for.digits[at] & !against.digits[at];
+            is_tie &= !(votes_for.digits[at] ^ against.digits[at]);
         }
-        WordVote { more, equal, any }
+        WordVote { is_majority, is_tie, has_votes }
     }
 
     fn relevant(&self, ties: VoteTies) -> u64 {
         match ties {
-            VoteTies::Irrelevant => self.more,
-            VoteTies::Relevant => self.any & (self.more | self.equal),
+            VoteTies::Irrelevant => self.is_majority,
+            VoteTies::Relevant => self.has_votes & (self.is_majority | self.is_tie),
         }
     }
 }
 
-/// 64 counts: word d holds binary digit d of all of them.
+/// 64 counts: word d holds binary digit d of all of them. A search has far fewer than 2³² members.
+#[derive(Default)]
 struct WordCounts {
-    digits: [u64; usize::BITS as usize],
+    digits: [u64; 32],
     n_digits: usize,
-}
-
-impl Default for WordCounts {
-    fn default() -> WordCounts {
-        WordCounts { digits: [0; usize::BITS as usize], n_digits: 0 }
-    }
 }
 
 impl WordCounts {
@@ -291,7 +287,7 @@ impl WordCounts {
         for digit in &mut self.digits[..self.n_digits] {
             (*digit, carry) = (*digit ^ carry, *digit & carry);
         }
-        if carry != 0 {
+        if carry != 0 && self.n_digits < self.digits.len() {
             self.digits[self.n_digits] = carry;
             self.n_digits += 1;
         }
@@ -317,7 +313,7 @@ mod tests {
                     let expected = !voters.is_empty() && ties.is_relevant(n_votes, voters.len());
                     prop_assert_eq!(is_set(vote.relevant(ties)), expected);
                 }
-                prop_assert_eq!(is_set(vote.any), !voters.is_empty());
+                prop_assert_eq!(is_set(vote.has_votes), !voters.is_empty());
             }
         }
 

@@ -37,6 +37,9 @@ pub enum MemberOrders {
     Independent,
     /// Each has one order, drawn at random or given.
     PerMember,
+    /// The most certain of the open labels is decided next, looked up again after each decision. This
+    /// takes a model that can be walked in any order, and nothing has to be learned for it.
+    ByCertainty,
     /// An order is chosen for each row. This takes a model that can be walked in any order, and
     /// nothing else gets into a [`PolicyTask`].
     PerRow {
@@ -116,6 +119,14 @@ pub static STRATEGIES: &[&Strategy] = &[
         settings: &[&ORDERS, &LENDERS],
     },
     &Strategy {
+        name: "certain",
+        about: "the label that the model is most certain about comes next, looked up again after each decision",
+        orders: MemberOrders::ByCertainty,
+        is_searched: false,
+        is_reconstruction: false,
+        settings: &[],
+    },
+    &Strategy {
         name: "br",
         about: "no order: labels are decided independently, as binary relevance",
         orders: MemberOrders::Independent,
@@ -148,12 +159,12 @@ impl Strategy {
 
     /// Whether an order is chosen for each row, so that models must not be bound to one.
     pub fn chooses_per_row(&self) -> bool {
-        matches!(self.orders, MemberOrders::PerRow { .. })
+        matches!(self.orders, MemberOrders::PerRow { .. } | MemberOrders::ByCertainty)
     }
 
     /// Whether orders or members are chosen by how candidates do on validation rows.
     pub fn needs_validation(&self) -> bool {
-        self.is_searched || self.chooses_per_row()
+        self.is_searched || matches!(self.orders, MemberOrders::PerRow { .. })
     }
 }
 

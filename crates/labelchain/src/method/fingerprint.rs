@@ -1,7 +1,8 @@
 //! A fingerprint of what each method computes, so that results of two programs never mix.
 //!
 //! The file beside this one has a line for each method: its name and a checksum of what it answers on
-//! a fixed data set, and a line `losses` with a checksum of all criteria on those answers. A test
+//! a fixed data set, with the default settings and then with those of `protocols/paper.toml`; and a line
+//! `losses` with a checksum of all criteria on those answers. A test
 //! computes them anew. Whoever changes what a method computes sees the test fail, replaces the line
 //! by what the test prints, and with it the fingerprint that a study keeps beside its results.
 
@@ -26,15 +27,18 @@ mod tests {
     use crate::data::{LabelMatrix, LabelNetwork};
     use crate::ensemble::{GENERATIONS, MEMBERS};
     use crate::experiment::{CrossValidation, Evaluation};
+    use crate::method::setting;
     use crate::seed::Seed;
     use crate::settings::Settings;
 
     /// Answers are bits, so the checksum does not depend on the last digits of a processor.
-    fn checksum(answers: &LabelMatrix) -> String {
+    fn checksum(answers: [&LabelMatrix; 2]) -> String {
         let mut hasher = blake3::Hasher::new();
-        for row in 0..answers.n_rows() {
-            for word in answers.row(row) {
-                hasher.update(&word.to_le_bytes());
+        for answers in answers {
+            for row in 0..answers.n_rows() {
+                for word in answers.row(row) {
+                    hasher.update(&word.to_le_bytes());
+                }
             }
         }
         hasher.finalize().to_hex()[..16].to_string()
@@ -57,15 +61,28 @@ mod tests {
         let data = network.generate("fingerprint", seed).unwrap();
         let folds = folds(data.n_rows(), 2, seed).unwrap();
         let methods: Vec<Method> = Method::all().collect();
-        let settings = Settings::default().with(&MEMBERS, 5).unwrap();
-        let settings = settings.with(&GENERATIONS, 10).unwrap();
-        let validation =
-            CrossValidation { settings, ..CrossValidation::new(&methods, &folds, seed) };
-        let evaluations = validation.run(&data).unwrap();
+        let run = |others: &[(&str, &str)]| {
+            // An even number of members, so that votes tie.
+            let settings = Settings::default().with(&MEMBERS, 6).unwrap();
+            let mut settings = settings.with(&GENERATIONS, 10).unwrap();
+            for (name, value) in others {
+                settings.set(setting(name).unwrap(), value).unwrap();
+            }
+            let validation =
+                CrossValidation { settings, ..CrossValidation::new(&methods, &folds, seed) };
+            validation.run(&data).unwrap()
+        };
+        let evaluations = run(&[]);
+        let settled = run(&[
+            ("likelihood", "kernel"),
+            ("vote-ties", "relevant"),
+            ("search-rows", "out-of-bag"),
+            ("grid-criterion", "macro-f1"),
+        ]);
         let mut computed = String::new();
-        for evaluation in &evaluations {
-            let line = format!("{} {}\n", evaluation.method, checksum(&evaluation.answers));
-            computed.push_str(&line);
+        for (evaluation, settled) in evaluations.iter().zip(&settled) {
+            let checksum = checksum([&evaluation.answers, &settled.answers]);
+            computed.push_str(&format!("{} {checksum}\n", evaluation.method));
         }
         computed.push_str(&format!("losses {}\n", losses(&evaluations)));
         assert!(

@@ -227,6 +227,9 @@ impl StrategyFit<'_> {
                 let order = |of: &Candidate<_>| given.clone().unwrap_or_else(|| of.order.clone());
                 candidates.iter().map(|of| ChosenOrders::Fixed(order(of))).collect()
             }
+            MemberOrders::ByCertainty => {
+                candidates.iter().map(|_| ChosenOrders::ByCertainty).collect()
+            }
             MemberOrders::PerRow { learn, .. } => {
                 let policies = learn(&PolicyTask {
                     candidates: &candidates,
@@ -278,21 +281,22 @@ impl StrategyFit<'_> {
         shared: &'t Shared<M>,
         train: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<&'t Trained<M>> {
-        let (mut sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
+        let (sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
         let is_searched = self.strategy.is_searched;
         let cell = if is_searched { &shared.contenders } else { &shared.members };
         if let Some(trained) = cell.get() {
             return Ok(trained);
         }
         let clock = Clock::start();
-        let search_rows = self.settings.get(&SEARCH_ROWS);
-        if is_searched {
-            sampling = sampling.for_search(self.genetic()?.n_candidates(), search_rows);
-        }
-        self.fitting.reserve(self.base, sampling, self.fitting.train.memory())?;
+        let reserve =
+            |sampling| self.fitting.reserve(self.base, sampling, self.fitting.train.memory());
         let candidates = if is_searched {
-            sampling.contenders(search_rows, self.fitting.train, seed, train)?
+            let n_candidates = self.genetic()?.n_candidates();
+            let search = sampling.for_search(n_candidates, self.settings.get(&SEARCH_ROWS));
+            reserve(search.sampling)?;
+            search.candidates(self.fitting.train, seed, train)?
         } else {
+            reserve(sampling)?;
             sampling.candidates(self.fitting.train, seed, train)?
         };
         Ok(cell.get_or_init(|| Trained { candidates, cost: clock.cost() }))

@@ -113,8 +113,11 @@ impl Method {
                 accepted: "below 1 where search-rows is out-of-bag, because candidates vote on the rows that they did not draw".into(),
             });
         }
-        let holds_out_rows = self.strategy.chooses_per_row()
-            || self.strategy.is_searched && search_rows == SearchRows::HeldOut;
+        let holds_out_rows = if self.strategy.is_searched {
+            search_rows == SearchRows::HeldOut
+        } else {
+            self.strategy.needs_validation()
+        };
         if !holds_out_rows || settings.get(&FIT_SHARE) < 1.0 {
             return Ok(());
         }

@@ -150,6 +150,7 @@ enum StoredOrders<B> {
     Fixed(Order),
     /// As its strategy encodes it.
     PerRow(B),
+    ByCertainty,
 }
 
 impl Model {
@@ -278,6 +279,7 @@ impl Model {
                     let orders = match orders {
                         ChosenOrders::Independent => StoredOrders::Independent,
                         ChosenOrders::Fixed(order) => StoredOrders::Fixed(order.clone()),
+                        ChosenOrders::ByCertainty => StoredOrders::ByCertainty,
                         ChosenOrders::PerRow(policy) => {
                             StoredOrders::PerRow(Bytes(policy.encode()?))
                         }
@@ -363,6 +365,9 @@ impl StoredMember<&[u8]> {
                     (MemberOrders::PerMember, StoredOrders::Fixed(order)) => {
                         ChosenOrders::Fixed(order)
                     }
+                    (MemberOrders::ByCertainty, StoredOrders::ByCertainty) => {
+                        ChosenOrders::ByCertainty
+                    }
                     (MemberOrders::PerRow { decode, .. }, StoredOrders::PerRow(bytes)) => {
                         ChosenOrders::PerRow(decode(bytes, budget)?)
                     }
@@ -391,7 +396,7 @@ mod tests {
             check(method, true);
         }
         check("br-knn", false);
-        for method in ["ecc-j48", "br-j48", "oocc-nb", "br-nb", "ecc-svm", "ga-nb"] {
+        for method in ["ecc-j48", "br-j48", "oocc-nb", "certain-nb", "br-nb", "ecc-svm", "ga-nb"] {
             check(method, true);
         }
     }

@@ -368,10 +368,15 @@ impl<'d> Reader<'d> {
         method: Method,
         settings: Settings,
     ) -> Result<MethodSpec> {
-        if method.check(&settings).is_err() {
-            let expected = "a fit-share below 1 for a method that validates";
-            let help = "leave fit-share out, or make it smaller";
-            return Err(self.document.fault(value.span(), expected, "1", help));
+        if let Err(error) = method.check(&settings) {
+            let Error::Value { name, value: found, accepted } = error else { return Err(error) };
+            let help = format!("leave {name} out, or change it");
+            return Err(self.document.fault(
+                value.span(),
+                format!("{name} {accepted}"),
+                format!("{name} = {found}"),
+                help,
+            ));
         }
         Ok(MethodSpec { name, method, settings })
     }
@@ -702,9 +707,18 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [{ method = \"dynamic-nb\", fit-share = 1 }]\n".into(),
-                "line 2, column 12: expected a fit-share below 1 for a method that validates, \
-                 found 1",
+                "line 2, column 12: expected fit-share below 1 for dynamic, ga, oocc and ga-br, which \
+                 choose orders or members on validation rows; ecc, certain and br need none, found \
+                 fit-share = 1",
                 "leave fit-share out",
+            ),
+            (
+                "sets = [\"a.csv\"]\nmethods = [\"ga-nb\"]\n[settings]\nsample = 1\n\
+                 search-rows = \"out-of-bag\"\n"
+                    .into(),
+                "line 2, column 12: expected sample below 1 where search-rows is out-of-bag, because \
+                 candidates vote on the rows that they did not draw, found sample = 1",
+                "leave sample out, or change it",
             ),
             (
                 "sets = [{ paper = \"yaest\" }]\nmethods = [\"ecc-nb\"]\n".into(),
