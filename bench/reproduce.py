@@ -1,90 +1,252 @@
-"""Our losses beside the paper's, as Markdown: cell by cell, by set, by method, and as mean ranks.
+"""Our losses beside the paper's printed ones: CSV files, figures, and the tables of docs/reproduce.md.
 
-    labelchain study run protocols/paper.toml --data DIR --only method=dynamic-nb,ga-nb,ecc-nb,oocc-nb
-    labelchain study export protocols/paper.toml -o losses.csv
-    python3 bench/reproduce.py results_nb.csv losses.csv > table.md
+    python3 bench/reproduce.py PRINTED docs/results --settled settled.csv --literal literal.csv \
+        --seeds seed-2.csv seed-3.csv --ablation ablation.csv
 
-The first table has the paper's printed losses: dataset_no,dataset,criterion,algorithm,loss. Methods that
-lack a fold of a set are left out of it, and sets that lack a method out of the ranks.
+docs/reproduce.md says how the tables of ours are made. PRINTED holds the printed losses, results_nb.csv,
+results_knn.csv and results_base.csv, with the columns dataset, criterion, algorithm, loss. Tables of ours
+have dataset, method, criterion, loss, and perhaps fold; a method that lacks one of ten folds of a set is
+left out of that set, and a later file goes over an earlier one. Writes the means over folds of all tables,
+losses.csv and the figure printed.svg into the second directory, and prints Markdown.
 """
 
+import argparse
 import csv
 import os
 import statistics
-import sys
 
-CRITERIA = ["hamming", "zero_one", "ex_fdr", "ex_fnr", "ex_f1", "macro_fdr", "macro_fnr", "macro_f1", "micro_fdr", "micro_fnr", "micro_f1"]
-
-
-def algorithms(table):
-    """What our methods are called in a table of the paper."""
-    of = os.path.basename(table).removesuffix(".csv").rsplit("_", 1)[-1]
-    if of == "base":
-        return {f"base-{ours}-{base}": f"{theirs}_{base}" for base in ["j48", "svm", "nb", "knn"] for ours, theirs in [("ga-br", "br"), ("ga", "cc")]}
-    return {f"{ours}-{of}": theirs for ours, theirs in [("dynamic", "proposed"), ("ga", "ga"), ("ecc", "ecc"), ("oocc", "oocc")]}
-
-
-def means(table, methods):
-    """Sets, methods, and mean losses by set, method and criterion where every fold is there."""
-    folds = {}
-    with open(table) as rows:
-        for row in csv.DictReader(rows):
-            if row["method"] in methods:
-                folds.setdefault((row["dataset"], row["method"], row["criterion"]), []).append(float(row["loss"]))
-    most = max(map(len, folds.values()))
-    whole = {key: statistics.mean(losses) for key, losses in folds.items() if len(losses) == most}
-    used = [method for method in methods if any(key[1] == method for key in whole)]
-    return list(dict.fromkeys(key[0] for key in whole)), used, whole
+CRITERIA = ["hamming", "zero_one", "ex_fdr", "ex_fnr", "ex_f1", "macro_fdr", "macro_fnr", "macro_f1",
+            "micro_fdr", "micro_fnr", "micro_f1"]
+TABLES = {
+    "nb": {f"{ours}-nb": there for ours, there in [("dynamic", "proposed"), ("ga", "ga"), ("ecc", "ecc"), ("oocc", "oocc")]},
+    "knn": {f"{ours}-knn": there for ours, there in [("dynamic", "proposed"), ("ga", "ga"), ("ecc", "ecc"), ("oocc", "oocc")]},
+    "base": {f"{ours}-{base}": f"{there}_{base}" for base in ["j48", "svm", "nb", "knn"] for ours, there in [("ga-br", "br"), ("ga", "cc")]},
+}
+TITLES = {"nb": "naive Bayes", "knn": "nearest neighbours", "base": "first comparison"}
+# More than 300 two-valued inputs: products of as many probabilities underflow in the paper's program,
+# which is an inference (docs/methods.md, 16). Fixed before any distance was computed.
+WORDS = {"arts1", "enron", "genbase", "imdb", "llog", "medical", "ohsumed", "slashdot", "stackex_chess", "tmc2007-500"}
 
 
-def ranks(losses):
-    """1 for the least, equal losses share the mean of their places."""
-    return [sum(other < loss for other in losses) + (sum(other == loss for other in losses) + 1) / 2 for loss in losses]
+def printed(directory):
+    """Losses by table, set, method (our name) and criterion."""
+    found = {}
+    for table, names in TABLES.items():
+        ours = {there: name for name, there in names.items()}
+        with open(os.path.join(directory, f"results_{table}.csv"), newline="") as rows:
+            for row in csv.DictReader(rows):
+                found[table, row["dataset"].lower(), ours[row["algorithm"]], row["criterion"]] = float(row["loss"])
+    return found
+
+
+N_FOLDS = 10
+
+
+def means(*paths):
+    """Mean losses by set, method and criterion, where all folds are there."""
+    found = {}
+    for path in paths:
+        folds = {}
+        with open(path, newline="") as rows:
+            for row in csv.DictReader(rows):
+                key = row["dataset"], row["method"], row["criterion"]
+                folds.setdefault(key, {})[row.get("fold")] = float(row["loss"])
+        for key, losses in folds.items():
+            if None in losses or len(losses) == N_FOLDS:
+                found[key] = statistics.mean(losses.values())
+    return found
+
+
+def write_means(path, losses):
+    with open(path, "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["dataset", "method", "criterion", "loss"])
+        rows.writerows([*key, f"{loss:.6f}"] for key, loss in losses.items())
+
+
+def of_table(losses, table):
+    """A method of the first comparison is called base-… where it differs from the one of that name."""
+    has_own_names = table == "base" and any(key[1].startswith("base-") for key in losses)
+    prefix = "base-" if has_own_names else ""
+    return lambda dataset, method, criterion: losses.get((dataset, prefix + method, criterion))
+
+
+class Cell:
+    """One printed loss, and ours beside it."""
+
+    def __init__(self, key, there, settled, literal, spread):
+        self.table, self.dataset, self.method, self.criterion = key
+        self.printed, self.settled, self.literal, self.spread = there, settled, literal, spread
+
+    @property
+    def difference(self):
+        return self.settled - self.printed
+
+
+def cells(paper, settled, literal, seeds):
+    found = []
+    literals = {table: of_table(literal, table) for table in TABLES}
+    for key, there in paper.items():
+        table, dataset, method, criterion = key
+        ours, as_written = settled.get(key[1:]), literals[table](dataset, method, criterion)
+        if ours is None and as_written is None:
+            continue
+        others = [losses[key[1:]] for losses in seeds if key[1:] in losses] if table != "base" else []
+        spread = statistics.stdev([ours, *others]) if ours is not None and len(others) >= 2 else None
+        found.append(Cell(key, there, ours, as_written, spread))
+    return found
+
+
+def median(differences):
+    return statistics.median(map(abs, differences)) if differences else float("nan")
+
+
+def share(differences, width):
+    return f"{100 * sum(abs(d) <= width for d in differences) / len(differences):.0f} %"
 
 
 def summary(title, groups):
-    print(f"\n| {title} | median absolute difference | cells more than 0.03 worse |")
-    print("|---|---|---|")
-    for name, differences in groups.items():
-        worse = sum(d > 0.03 for d in differences)
-        print(f"| {name} | {statistics.median(map(abs, differences)):.3f} | {worse} of {len(differences)} |")
+    """How near each group of cells is."""
+    print(f"\n| {title} | sets | median, settled | literal | within .01 | .02 | .03 | more than .03 worse |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, group in groups.items():
+        if not group:
+            continue
+        d = [cell.difference for cell in group]
+        both = [cell for cell in group if cell.literal is not None]
+        worse = sum(x > 0.03 for x in d)
+        before = f"{median([cell.literal - cell.printed for cell in both]):.3f}" if both else "–"
+        if both and len(both) < len(group):
+            before += f" (settled {median([cell.difference for cell in both]):.3f} on these {len(both)} cells)"
+        print(f"| {name} | {len({cell.dataset for cell in group})} | {median(d):.3f} | {before} | "
+              + " | ".join(share(d, width) for width in (0.01, 0.02, 0.03)) + f" | {worse} of {len(d)} |")
 
 
-def main(printed, table):
-    paper = {}
-    with open(printed) as rows:
-        for row in csv.DictReader(rows):
-            paper[row["dataset"].lower(), row["criterion"], row["algorithm"]] = float(row["loss"])
-    name_there = algorithms(printed)
-    sets, methods, ours = means(table, name_there)
-    theirs = lambda name, criterion, method: paper[name.lower(), criterion, name_there[method]]
-    by_set, by_method = {}, {}
-    print("Ours / the paper's, difference; eleven losses, mean over ten folds.\n")
-    print("| set | method | " + " | ".join(CRITERIA) + " |")
-    print("|---|---|" + "---|" * len(CRITERIA))
-    for name in sets:
-        for method in methods:
-            if (name, method, CRITERIA[0]) not in ours:
-                continue
-            cells = []
-            for criterion in CRITERIA:
-                loss, there = ours[name, method, criterion], theirs(name, criterion, method)
-                by_set.setdefault(name, []).append(loss - there)
-                by_method.setdefault(method, []).append(loss - there)
-                cells.append(f"{loss:.3f} / {there:.3f} ({loss - there:+.3f})")
-            print(f"| {name} | {method} | " + " | ".join(cells) + " |")
-    summary("set", by_set | {"all": [d for all_of_set in by_set.values() for d in all_of_set]})
-    summary("method", by_method)
-    sets = [name for name in sets if all((name, method, CRITERIA[0]) in ours for method in methods)]
-    print(f"\nMean ranks over the {len(sets)} sets with all methods, ours / from the printed losses; 1 is best.\n")
-    print("| criterion | " + " | ".join(methods) + " |")
-    print("|---|" + "---|" * len(methods))
-    for criterion in CRITERIA:
-        of_ours = [ranks([ours[name, method, criterion] for method in methods]) for name in sets]
-        of_paper = [ranks([theirs(name, criterion, method) for method in methods]) for name in sets]
-        cells = (f"{statistics.mean(a):.2f} / {statistics.mean(b):.2f}" for a, b in zip(zip(*of_ours), zip(*of_paper)))
-        print(f"| {criterion} | " + " | ".join(cells) + " |")
+def by(key, group):
+    groups = {}
+    for cell in group:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
+
+
+def spread_table(all_cells):
+    """Is a difference from the printed loss more than luck? The paper drew once, and so did we."""
+    print("\n| table | method | cells | median spread over seeds | within two spreads |")
+    print("|---|---|---|---|---|")
+    known = [cell for cell in all_cells if cell.spread is not None]
+    for (table, method), group in by(lambda cell: (cell.table, cell.method), known).items():
+        # Both numbers vary by chance, so that their difference has twice the variance of one.
+        near = sum(abs(cell.difference) <= 2 * 2**0.5 * cell.spread for cell in group)
+        print(f"| {TITLES[table]} | {method} | {len(group)} | {statistics.median(cell.spread for cell in group):.4f} | {100 * near / len(group):.0f} % |")
+
+
+def sets_table(all_cells):
+    print("\n| set | " + " | ".join(TITLES.values()) + " |\n|---|" + "---|" * len(TABLES))
+    for dataset, group in sorted(by(lambda cell: cell.dataset, all_cells).items()):
+        tables = by(lambda cell: cell.table, group)
+        words = []
+        for table in TABLES:
+            d = [cell.difference for cell in tables.get(table, [])]
+            n = len({cell.method for cell in tables.get(table, [])})
+            whole = "" if n == len(TABLES[table]) else f" ({n} of {len(TABLES[table])} methods)"
+            words.append(f"{median(d):.3f}, {sum(x > 0.03 for x in d)} of {len(d)}{whole}" if d else "–")
+        print(f"| {dataset}{' *' if dataset in WORDS else ''} | " + " | ".join(words) + " |")
+
+
+def ablation(paper, settled, losses):
+    """Each reading switched off alone: distances of the same methods on the same sets."""
+    groups = {}
+    for (dataset, name, criterion), loss in losses.items():
+        method, _, without = name.partition(" ")
+        for table in TABLES:
+            key = (table, dataset, method, criterion)
+            if key in paper and key[1:] in settled:
+                groups.setdefault((without, table), []).append((settled[key[1:]] - paper[key], loss - paper[key], method, dataset))
+    print("\n| changed alone | table | methods | sets | median, settled | changed | more than .03 worse, settled | changed |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (without, table), pairs in sorted(groups.items()):
+        settled_d, changed = [p[0] for p in pairs], [p[1] for p in pairs]
+        methods = ", ".join(dict.fromkeys(p[2] for p in pairs))
+        n_sets = len({p[3] for p in pairs})
+        worse = [sum(d > 0.03 for d in of) for of in (settled_d, changed)]
+        print(f"| {without} | {TITLES[table]} | {methods} | {n_sets} | {median(settled_d):.4f} | {median(changed):.4f} | {worse[0]} of {len(pairs)} | {worse[1]} |")
+
+
+def scatter(path, all_cells):
+    """Printed against ours, a panel for each table and method."""
+    size, gap, across = 150, 46, 4
+    panels = list(by(lambda cell: (cell.table, cell.method), all_cells).items())
+    rows = -(-len(panels) // across)
+    width, height = across * (size + gap) + gap, rows * (size + gap) + gap + 24
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
+           f'<rect width="{width}" height="{height}" fill="white"/>']
+    for at, ((table, method), group) in enumerate(panels):
+        left, top = gap + at % across * (size + gap), gap + at // across * (size + gap)
+        place = lambda x, y: f"M{left + x * size:.1f} {top + (1 - y) * size:.1f}h0"
+        points = lambda of: "".join(place(cell.printed, of(cell)) for cell in group if of(cell) is not None)
+        d = [cell.difference for cell in group]
+        out += [f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="#bbb"/>',
+                f'<path d="M{left} {top + size}L{left + size} {top}" stroke="#bbb"/>',
+                f'<g fill="none" stroke-linecap="round"><path d="{points(lambda cell: cell.literal)}" stroke="#c8c8c8" stroke-width="2.4"/>',
+                f'<path d="{points(lambda cell: cell.settled)}" stroke="#1f5fa8" stroke-width="2.4"/></g>',
+                f'<text x="{left}" y="{top - 6}">{method} <tspan fill="#666">median {median(d):.3f}</tspan></text>']
+        for tick in (0, 0.5, 1):
+            out += [f'<text x="{left + tick * size}" y="{top + size + 13}" text-anchor="middle" fill="#666">{tick:g}</text>',
+                    f'<text x="{left - 5}" y="{top + (1 - tick) * size + 4}" text-anchor="end" fill="#666">{tick:g}</text>']
+    out += [f'<text x="{gap}" y="{height - 8}" fill="#444">Rows: naive Bayes, nearest neighbours, and the first comparison in two. Across: printed loss; up: ours, blue settled, grey literal. A point is one criterion on one set.</text>', "</svg>"]
+    with open(path, "w") as file:
+        file.write("\n".join(out) + "\n")
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("printed")
+    arguments.add_argument("out")
+    arguments.add_argument("--settled", nargs="+", required=True)
+    arguments.add_argument("--literal", required=True)
+    arguments.add_argument("--seeds", nargs="*", default=[])
+    arguments.add_argument("--ablation", nargs="*", default=[])
+    given = arguments.parse_args()
+    paper, settled, literal = printed(given.printed), means(*given.settled), means(given.literal)
+    seeds, changed = [means(path) for path in given.seeds], means(*given.ablation)
+    all_cells = cells(paper, settled, literal, seeds)
+    os.makedirs(os.path.join(given.out, "figures"), exist_ok=True)
+    for name, losses in [("settled", settled), ("literal", literal), ("ablation", changed),
+                         *((f"seed-{at}", losses) for at, losses in enumerate(seeds, 2))]:
+        write_means(os.path.join(given.out, f"{name}.csv"), losses)
+    with open(os.path.join(given.out, "losses.csv"), "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["table", "dataset", "method", "criterion", "printed", "settled", "literal", "spread"])
+        number = lambda value: "" if value is None else f"{value:.6f}"
+        for cell in all_cells:
+            rows.writerow([cell.table, cell.dataset, cell.method, cell.criterion, f"{cell.printed:.3f}",
+                           number(cell.settled), number(cell.literal), number(cell.spread)])
+    all_cells = [cell for cell in all_cells if cell.settled is not None]
+    scatter(os.path.join(given.out, "figures", "printed.svg"), all_cells)
+    plain = [cell for cell in all_cells if cell.dataset not in WORDS]
+    is_proposed = lambda cell: cell.method.startswith("dynamic")
+    print("## Bars")
+    summary("cells", {
+        "method 1, naive Bayes, sets without underflow": [c for c in plain if c.table == "nb" and is_proposed(c)],
+        "method 1, nearest neighbours, sets without underflow": [c for c in plain if c.table == "knn" and is_proposed(c)],
+        "both tables, sets without underflow": [c for c in plain if c.table != "base"],
+        "first comparison, all sets": [c for c in all_cells if c.table == "base"],
+        "all tables, sets without underflow": plain,
+        "all tables, all sets": all_cells,
+    })
+    print("\n## By table and method, sets without underflow")
+    summary("table and method", {f"{TITLES[t]}: {m}": g for (t, m), g in by(lambda c: (c.table, c.method), plain).items()})
+    print("\n## By table and method, all sets")
+    summary("table and method", {f"{TITLES[t]}: {m}": g for (t, m), g in by(lambda c: (c.table, c.method), all_cells).items()})
+    print("\n## By set")
+    sets_table(all_cells)
+    if given.seeds:
+        print("\n## Seeds")
+        spread_table(all_cells)
+    if changed:
+        print("\n## Ablation")
+        ablation(paper, settled, changed)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
