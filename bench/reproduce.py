@@ -1,12 +1,13 @@
 """Our losses beside the paper's printed ones: CSV files, figures, and the tables of docs/reproduce.md.
 
     python3 bench/reproduce.py PRINTED docs/results --settled settled.csv --literal literal.csv \
-        --seeds seed-2.csv seed-3.csv --ablation ablation.csv
+        --seeds seed-2.csv seed-3.csv --plain-folds plain-folds.csv --ablation ablation.csv
 
 docs/reproduce.md says how the tables of ours are made. PRINTED holds the printed losses, results_nb.csv,
 results_knn.csv and results_base.csv, with the columns dataset, criterion, algorithm, loss. Tables of ours
 have dataset, method, criterion, loss, and perhaps fold; a method that lacks one of ten folds of a set is
-left out of that set, and a later file goes over an earlier one. Writes the means over folds of all tables,
+left out of that set, and a later file goes over an earlier one. The ablation was made in plain folds, and is
+compared with the settled losses in such folds. Writes the means over folds of all tables,
 losses.csv and the figure printed.svg into the second directory, and prints Markdown.
 """
 
@@ -26,6 +27,10 @@ TITLES = {"nb": "naive Bayes", "knn": "nearest neighbours", "base": "first compa
 # More than 300 two-valued inputs: products of as many probabilities underflow in the paper's program,
 # which is an inference (docs/methods.md, 16). Fixed before any distance was computed.
 WORDS = {"arts1", "enron", "genbase", "imdb", "llog", "medical", "ohsumed", "slashdot", "stackex_chess", "tmc2007-500"}
+
+
+# Their data are made anew: drawn rows, medoids of bags, or synthetic (docs/data.md).
+REMADE = {"haloarcula", "imdb", "simplehc", "simplehs", "tmc2007-500"}
 
 
 def printed(directory):
@@ -150,19 +155,24 @@ def sets_table(all_cells):
             n = len({cell.method for cell in tables.get(table, [])})
             whole = "" if n == len(TABLES[table]) else f" ({n} of {len(TABLES[table])} methods)"
             words.append(f"{median(d):.3f}, {sum(x > 0.03 for x in d)} of {len(d)}{whole}" if d else "–")
-        print(f"| {dataset}{' *' if dataset in WORDS else ''} | " + " | ".join(words) + " |")
+        marks = (r" \*" if dataset in WORDS else "") + (" †" if dataset in REMADE else "")
+        print(f"| {dataset}{marks} | " + " | ".join(words) + " |")
 
 
-def ablation(paper, settled, losses):
+def ablation(paper, settled, plain, losses):
     """Each reading switched off alone: distances of the same methods on the same sets."""
+    # Before a change, after it, and what the change is called after the method.
+    pairs_of = [(settled, plain, "in plain folds"), *((plain, {key: loss}, None) for key, loss in losses.items())]
     groups = {}
-    for (dataset, name, criterion), loss in losses.items():
-        method, _, without = name.partition(" ")
-        for table in TABLES:
-            key = (table, dataset, method, criterion)
-            if key in paper and key[1:] in settled:
-                groups.setdefault((without, table), []).append((settled[key[1:]] - paper[key], loss - paper[key], method, dataset))
-    print("\n| changed alone | table | methods | sets | median, settled | changed | more than .03 worse, settled | changed |")
+    for before, after, change in pairs_of:
+        for (dataset, name, criterion), loss in after.items():
+            method, _, words = name.partition(" ")
+            for table in TABLES:
+                key = (table, dataset, method, criterion)
+                if key in paper and key[1:] in before:
+                    pair = before[key[1:]] - paper[key], loss - paper[key], method, dataset
+                    groups.setdefault((change or words, table), []).append(pair)
+    print("\n| changed alone | table | methods | sets | median before | after | more than .03 worse before | after |")
     print("|---|---|---|---|---|---|---|---|")
     for (without, table), pairs in sorted(groups.items()):
         settled_d, changed = [p[0] for p in pairs], [p[1] for p in pairs]
@@ -205,13 +215,15 @@ def main():
     arguments.add_argument("--settled", nargs="+", required=True)
     arguments.add_argument("--literal", required=True)
     arguments.add_argument("--seeds", nargs="*", default=[])
+    arguments.add_argument("--plain-folds", nargs="*", default=[])
     arguments.add_argument("--ablation", nargs="*", default=[])
     given = arguments.parse_args()
     paper, settled, literal = printed(given.printed), means(*given.settled), means(given.literal)
-    seeds, changed = [means(path) for path in given.seeds], means(*given.ablation)
+    seeds = [means(path) for path in given.seeds]
+    in_plain_folds, changed = means(*given.plain_folds), means(*given.ablation)
     all_cells = cells(paper, settled, literal, seeds)
     os.makedirs(os.path.join(given.out, "figures"), exist_ok=True)
-    for name, losses in [("settled", settled), ("literal", literal), ("ablation", changed),
+    for name, losses in [("settled", settled), ("literal", literal), ("plain-folds", in_plain_folds), ("ablation", changed),
                          *((f"seed-{at}", losses) for at, losses in enumerate(seeds, 2))]:
         write_means(os.path.join(given.out, f"{name}.csv"), losses)
     with open(os.path.join(given.out, "losses.csv"), "w", newline="") as file:
@@ -226,14 +238,17 @@ def main():
     plain = [cell for cell in all_cells if cell.dataset not in WORDS]
     is_proposed = lambda cell: cell.method.startswith("dynamic")
     print("## Bars")
-    summary("cells", {
+    groups = {
         "method 1, naive Bayes, sets without underflow": [c for c in plain if c.table == "nb" and is_proposed(c)],
         "method 1, nearest neighbours, sets without underflow": [c for c in plain if c.table == "knn" and is_proposed(c)],
         "both tables, sets without underflow": [c for c in plain if c.table != "base"],
         "first comparison, all sets": [c for c in all_cells if c.table == "base"],
         "all tables, sets without underflow": plain,
         "all tables, all sets": all_cells,
-    })
+    }
+    summary("cells", groups)
+    print("\nWithout the sets whose data are made anew:")
+    summary("cells", {name: [c for c in group if c.dataset not in REMADE] for name, group in groups.items()})
     print("\n## By table and method, sets without underflow")
     summary("table and method", {f"{TITLES[t]}: {m}": g for (t, m), g in by(lambda c: (c.table, c.method), plain).items()})
     print("\n## By table and method, all sets")
@@ -243,9 +258,9 @@ def main():
     if given.seeds:
         print("\n## Seeds")
         spread_table(all_cells)
-    if changed:
+    if in_plain_folds:
         print("\n## Ablation")
-        ablation(paper, settled, changed)
+        ablation(paper, settled, in_plain_folds, changed)
 
 
 if __name__ == "__main__":

@@ -475,6 +475,10 @@ fn a_study_is_reported_once_it_is_whole() {
         "A study by labelchain {}: 4 folds, seed 1.",
         env!("CARGO_PKG_VERSION")
     )));
+    assert!(report.contains(
+        "Settings other than the defaults: neighbours 3; dynamic-nb with members 3; br-nb with members 3; \
+         small with members 2."
+    ));
     assert!(report.contains("Losses of all folds: Hamming"));
     assert!(report.contains("Time against loss"));
     // The same as of the exported table.

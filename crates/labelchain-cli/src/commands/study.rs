@@ -438,23 +438,29 @@ fn incomplete(protocol: &Protocol, status: &Status) -> Option<String> {
     })
 }
 
-/// The settings that are not left at their defaults: those of all methods, then those of single ones.
+/// The settings that are not left at their defaults: those that all methods have which use them, then those
+/// of single methods.
 fn settings_in_words(protocol: &Protocol) -> Option<String> {
-    let of = |spec: &MethodSpec| -> Vec<String> {
-        spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect()
-    };
-    let by_method: Vec<Vec<String>> = protocol.methods.iter().map(of).collect();
-    let is_common = |value: &String| by_method.iter().all(|values| values.contains(value));
-    let common = by_method.first()?.iter().filter(|value| is_common(value)).cloned();
-    let mut parts = vec![common.collect::<Vec<_>>().join(", ")];
-    for (spec, values) in protocol.methods.iter().zip(&by_method) {
-        let own: Vec<&str> =
-            values.iter().filter(|value| !is_common(value)).map(String::as_str).collect();
+    let has =
+        |spec: &MethodSpec, setting: (&str, &str)| spec.settings.iter().any(|own| own == setting);
+    let (mut common, mut single) = (Vec::new(), Vec::new());
+    for spec in &protocol.methods {
+        let used = spec.settings.iter().filter(|(name, _)| spec.method.uses(name));
+        let (shared, own): (Vec<_>, Vec<_>) = used.partition(|&setting| {
+            let mut users = protocol.methods.iter().filter(|other| other.method.uses(setting.0));
+            users.all(|other| has(other, setting))
+        });
+        let in_words = |(name, value): (&str, &str)| format!("{name} {value}");
+        common.extend(shared.into_iter().map(in_words));
         if !own.is_empty() {
-            parts.push(format!("{} with {}", spec.name, own.join(", ")));
+            let own: Vec<String> = own.into_iter().map(in_words).collect();
+            single.push(format!("{} with {}", spec.name, own.join(", ")));
         }
     }
-    parts.retain(|part| !part.is_empty());
+    common.sort();
+    common.dedup();
+    let parts: Vec<String> = [common.join(", "), single.join("; ")].into();
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| format!("Settings other than the defaults: {}.", parts.join("; ")))
 }
 

@@ -636,8 +636,8 @@ mod tests {
             ),
             (
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
-                "line 2, column 12: expected a model that can be walked in any order: dynamic and \
-                 oocc take nb or knn; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
+                "line 2, column 12: expected a model that can be walked in any order: dynamic, oocc \
+                 and certain take nb or knn; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
                 "there are: dynamic-nb, dynamic-knn, ",
             ),
             (
