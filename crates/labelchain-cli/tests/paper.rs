@@ -100,10 +100,10 @@ fn settled_readings_come_near_the_printed_losses_of_flags() {
         .collect();
     let methods = "dynamic-nb,ga-nb,ecc-nb,oocc-nb,dynamic-knn,ga-knn,ecc-knn,oocc-knn";
     let settled = losses("paper", &data, &format!("{methods},ga-br-j48,ga-j48"));
-    // Medians when this was written, seed 1: .008 for naive Bayes, .017 for neighbours, .009 for trees.
+    // Medians when this was written, seed 1: .006 for naive Bayes, .009 for neighbours, .010 for trees.
     // A draw of other rows moves them by a few thousandths.
     let mut all = Vec::new();
-    for (base, bound) in [("-nb", 0.012), ("-knn", 0.022), ("-j48", 0.015)] {
+    for (base, bound) in [("-nb", 0.01), ("-knn", 0.015), ("-j48", 0.015)] {
         let differences = differences(&settled, &printed, base);
         let median = median_size(&differences);
         assert!(median <= bound, "{base}: {median}");
