@@ -187,23 +187,30 @@ def scatter(path, all_cells):
     size, gap, across = 150, 46, 4
     panels = list(by(lambda cell: (cell.table, cell.method), all_cells).items())
     rows = -(-len(panels) // across)
-    width, height = across * (size + gap) + gap, rows * (size + gap) + gap + 24
+    width, height = across * (size + gap) + gap, rows * (size + gap) + gap + 36
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
            f'<rect width="{width}" height="{height}" fill="white"/>']
     for at, ((table, method), group) in enumerate(panels):
         left, top = gap + at % across * (size + gap), gap + at // across * (size + gap)
         place = lambda x, y: f"M{left + x * size:.1f} {top + (1 - y) * size:.1f}h0"
-        points = lambda of: "".join(place(cell.printed, of(cell)) for cell in group if of(cell) is not None)
-        d = [cell.difference for cell in group]
+        points = lambda of, cells: "".join(place(cell.printed, of(cell)) for cell in cells if of(cell) is not None)
+        # Dark where neither underflow nor other data stand between the paper's program and ours.
+        dark = [cell for cell in group if cell.dataset not in WORDS | REMADE]
+        light = [cell for cell in group if cell.dataset in WORDS | REMADE]
+        d = [cell.difference for cell in dark]
         out += [f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="#bbb"/>',
                 f'<path d="M{left} {top + size}L{left + size} {top}" stroke="#bbb"/>',
-                f'<g fill="none" stroke-linecap="round"><path d="{points(lambda cell: cell.literal)}" stroke="#c8c8c8" stroke-width="2.4"/>',
-                f'<path d="{points(lambda cell: cell.settled)}" stroke="#1f5fa8" stroke-width="2.4"/></g>',
+                f'<g fill="none" stroke-linecap="round"><path d="{points(lambda cell: cell.literal, group)}" stroke="#d5d5d5" stroke-width="2.4"/>',
+                f'<path d="{points(lambda cell: cell.settled, light)}" stroke="#9cc3ea" stroke-width="2.4"/>',
+                f'<path d="{points(lambda cell: cell.settled, dark)}" stroke="#1f5fa8" stroke-width="2.4"/></g>',
                 f'<text x="{left}" y="{top - 6}">{method} <tspan fill="#666">median {median(d):.3f}</tspan></text>']
         for tick in (0, 0.5, 1):
             out += [f'<text x="{left + tick * size}" y="{top + size + 13}" text-anchor="middle" fill="#666">{tick:g}</text>',
                     f'<text x="{left - 5}" y="{top + (1 - tick) * size + 4}" text-anchor="end" fill="#666">{tick:g}</text>']
-    out += [f'<text x="{gap}" y="{height - 8}" fill="#444">Rows: naive Bayes, nearest neighbours, and the first comparison in two. Across: printed loss; up: ours, blue settled, grey literal. A point is one criterion on one set.</text>', "</svg>"]
+    caption = ["A point is one criterion on one set. Across: printed loss; up: ours. Blue: settled; light blue: settled, on word-like sets and sets",
+               "made anew, which are not in the median; grey: literal. Rows: naive Bayes, nearest neighbours, and the first comparison in two."]
+    out += [f'<text x="{gap}" y="{height - 22 + 14 * at}" fill="#444">{line}</text>' for at, line in enumerate(caption)]
+    out.append("</svg>")
     with open(path, "w") as file:
         file.write("\n".join(out) + "\n")
 
