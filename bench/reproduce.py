@@ -29,7 +29,8 @@ TITLES = {"nb": "naive Bayes", "knn": "nearest neighbours", "base": "first compa
 WORDS = {"arts1", "enron", "genbase", "imdb", "llog", "medical", "ohsumed", "slashdot", "stackex_chess", "tmc2007-500"}
 
 
-# Their data are made anew: drawn rows, medoids of bags, or synthetic (docs/data.md).
+# Their data are made anew: drawn rows, medoids of bags, or synthetic (docs/data.md). They are told apart
+# since their distances were seen; the bars are judged with them.
 REMADE = {"haloarcula", "imdb", "simplehc", "simplehs", "tmc2007-500"}
 
 

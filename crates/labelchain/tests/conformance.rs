@@ -314,8 +314,8 @@ fn evidence_copies_share_nothing_and_independent_answers_need_no_observing() {
     check_evidence(&knn);
 }
 
-/// A walk by certainty decides as a walk in the order that it took, and no label that was still open was
-/// more certain.
+/// A walk by certainty decides as a walk in the order that it took. That the most certain label comes next is
+/// tested beside `decide_by_certainty`.
 #[test]
 fn a_walk_by_certainty_is_a_walk_in_the_order_it_takes() {
     let new = network(40, 2);
