@@ -14,6 +14,7 @@ use labelchain::data::{
     Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions,
     Reading, Threshold, read, read_in_blocks,
 };
+use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
 use labelchain::error::{Error, Result};
 use labelchain::method::{Registered, registry};
@@ -477,6 +478,34 @@ pub(crate) fn methods_in_words() -> String {
         format!("-{} ({}) with {}", base.name, base.about, names(&goes))
     });
     format!("a strategy and a base: {}", by_base.collect::<Vec<_>>().join("; "))
+}
+
+/// What answers aim at.
+#[derive(Args)]
+pub(crate) struct AimArgs {
+    #[arg(long, value_name = "AIM", help = format!("What the answers aim at: {}", aims_in_words()))]
+    pub(crate) aim: Option<Aim>,
+}
+
+impl AimArgs {
+    /// The same method, with this aim unless it was typed with one of its own.
+    pub(crate) fn of(&self, method: Method) -> Method {
+        match self.aim {
+            Some(aim) if !method.has_aim() => method.with_aim(aim),
+            _ => method,
+        }
+    }
+}
+
+/// Which aims there are, for help.
+fn aims_in_words() -> String {
+    let aims = AIMS.iter().map(|aim| format!("{} ({})", aim.synopsis(), aim.about));
+    aims.collect::<Vec<_>>().join("; ")
+}
+
+/// The name of the column of a label's probabilities.
+pub(crate) fn probability_column(label: &str, names: CsvNames) -> String {
+    names.cell(&format!("{label}:probability")).into_owned()
 }
 
 /// How names are written into tables of answers and results.

@@ -195,6 +195,15 @@ pub enum Error {
         methods: String,
     },
 
+    /// Something that is learned from training rows that members have not seen, of which there were none.
+    #[error(
+        "{what} cannot be had: it is learned from training rows that a member has not seen, and every member has seen all of them"
+    )]
+    Uncalibrated {
+        /// What was asked for.
+        what: String,
+    },
+
     /// A setting outside its range.
     #[error("{name} is {value}, but must be {accepted}")]
     Setting {
@@ -520,6 +529,7 @@ impl Error {
             | Error::UnknownName { .. }
             | Error::UnknownMethod { .. }
             | Error::UnusedSetting { .. }
+            | Error::Uncalibrated { .. }
             | Error::CannotWrite { .. }
             | Error::NotInProtocol { .. }
             | Error::NotAPermutation { .. } => ErrorKind::Request,
@@ -573,6 +583,11 @@ impl Error {
             Error::UnusedSetting { .. } => {
                 Some("leave it out; each setting says which methods it is for".into())
             }
+            Error::Uncalibrated { .. } => Some(
+                Remedy::from("train again with a smaller ")
+                    .setting("sample")
+                    .text(", or aim at votes"),
+            ),
             Error::RepeatedColumn { name, .. } => Some(
                 Remedy::default()
                     .setting("dedupe")

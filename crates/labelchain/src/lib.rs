@@ -73,6 +73,7 @@ mod product;
 pub mod chain;
 pub mod order;
 
+pub mod decide;
 pub mod loss;
 
 pub mod ensemble;

@@ -1,6 +1,5 @@
 //! `labelchain evaluate`: cross-validate methods, all eleven losses.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,8 @@ use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    BagArgs, DataFile, MethodArgs, NameArgs, Stratify, folds_in_words, methods_in_words, notes,
+    AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, Stratify, folds_in_words, methods_in_words,
+    notes, probability_column,
 };
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
@@ -24,7 +24,8 @@ use crate::progress::Bar;
 #[command(after_help = "\
 Examples:
   labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
-  labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5")]
+  labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5
+  labelchain evaluate yeast.arff.gz -m ecc-nb,ecc-nb@macro-f1,ecc-nb@precision=0.9")]
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
@@ -38,6 +39,9 @@ pub(crate) struct Evaluate {
         default_value = "dynamic-nb"
     )]
     method: Vec<Method>,
+
+    #[command(flatten)]
+    aim: AimArgs,
 
     /// How many folds
     #[arg(long, value_name = "K", default_value_t = 10)]
@@ -53,7 +57,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     settings: MethodArgs,
 
-    /// Also write every answer: fold, row, method, then 0 or 1 for each label
+    /// Also write every answer: fold, row, method, then 0 or 1 for each label, then its probability
     #[arg(long, value_name = "FILE.csv")]
     predictions: Option<PathBuf>,
 
@@ -82,13 +86,15 @@ impl Evaluate {
                 stratify(data.labels(), &equal_shares(self.folds)?, balance, None, seed)?
             }
         };
+        let methods: Vec<Method> = self.method.iter().map(|&method| self.aim.of(method)).collect();
         let bar = Bar::new("fold", self.folds);
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
         let validation = CrossValidation {
             settings,
+            probabilities: true,
             options: RunOptions { max_memory, progress: &show, ..RunOptions::default() },
-            ..CrossValidation::new(&self.method, &folds, seed)
+            ..CrossValidation::new(&methods, &folds, seed)
         };
         let evaluations = match (&table, self.bags.reduction()) {
             (Table::Rows(rows), _) => validation.run(rows),
@@ -188,16 +194,24 @@ fn save_predictions(
 ) -> Result<()> {
     save(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
-        let labels = data.label_names().iter().map(|name| names.cell(name));
-        let header = ["fold", "row", "method"].into_iter().map(Cow::Borrowed).chain(labels);
-        csv.write_record(header.map(Cow::into_owned))?;
+        let labels = data.label_names().iter().map(|name| names.cell(name).into_owned());
+        let probabilities = data.label_names().iter().map(|name| probability_column(name, names));
+        let header = ["fold", "row", "method"].into_iter().map(String::from);
+        csv.write_record(header.chain(labels).chain(probabilities))?;
         for evaluation in evaluations {
             for (row, fold) in folds.fold_of().iter().enumerate() {
                 let start = [fold.to_string(), row.to_string(), evaluation.method.to_string()];
                 let answers = &evaluation.answers;
                 let cells =
                     answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());
-                csv.write_record(start.into_iter().chain(cells))?;
+                let n_labels = data.n_labels();
+                let probability = |at: usize| {
+                    let known =
+                        evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
+                    known.map_or(String::new(), |p| p.to_string())
+                };
+                let probabilities = (0..n_labels).map(probability);
+                csv.write_record(start.into_iter().chain(cells).chain(probabilities))?;
             }
         }
         csv.flush()

@@ -13,7 +13,7 @@ use labelchain::ensemble::{
 use labelchain::error::Result;
 use labelchain::model::{AlignedRows, Explanation};
 
-use crate::args::{ModelAndRows, Threads, check_member};
+use crate::args::{AimArgs, ModelAndRows, Threads, check_member};
 use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print, print_data};
 
@@ -26,6 +26,9 @@ pub(crate) struct Explain {
     /// Which row, counted from 0
     #[arg(long, value_name = "N")]
     row: usize,
+
+    #[command(flatten)]
+    aim: AimArgs,
 
     /// Which member to follow, counted from 0 [default: the one that agrees most with the vote]
     #[arg(long, value_name = "N")]
@@ -43,6 +46,7 @@ impl Explain {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.threads.start()?;
         let model = self.files.model()?;
+        let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
         self.member.map_or(Ok(()), |member| check_member(&model, member))?;
         let path = &self.files.data.path;
         let row = self.files.row(&model, self.row)?;

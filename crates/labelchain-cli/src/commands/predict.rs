@@ -11,7 +11,7 @@ use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
-use crate::args::{ModelAndRows, NameArgs, Threads, is_same_file};
+use crate::args::{AimArgs, ModelAndRows, NameArgs, Threads, is_same_file, probability_column};
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
 
@@ -26,8 +26,15 @@ pub(crate) struct Predict {
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     out: PathBuf,
 
-    /// In CSV, also the share of members that say a label is relevant, as columns called
-    /// label:share
+    #[command(flatten)]
+    aim: AimArgs,
+
+    /// Also the probability of each label, as columns called label:probability, or under
+    /// "probabilities" in .jsonl
+    #[arg(long)]
+    probabilities: bool,
+
+    /// In CSV, also the share of members that vote for a label, as columns called label:share
     #[arg(long)]
     proba: bool,
 
@@ -66,6 +73,7 @@ impl Predict {
         let kind = self.kind()?;
         self.threads.start()?;
         let model = self.files.model()?;
+        let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
         let progress = Bar::spinner("predicting");
         let written = match kind {
             Kind::Data => self.write_data(&model).map_err(Failure::Library),
@@ -82,6 +90,21 @@ impl Predict {
             remark(&format!("wrote {}", names.join(" and ")));
         }
         Ok(())
+    }
+
+    /// Probabilities are there only if they were asked for.
+    fn predict(&self, rows: &AlignedRows) -> Result<Prediction> {
+        if !self.probabilities {
+            let mut prediction = rows.predict_labels()?;
+            prediction.probabilities = None;
+            return Ok(prediction);
+        }
+        let prediction = rows.predict()?;
+        if prediction.probabilities.is_none() {
+            let what = "the probability of a label whose score is a margin".into();
+            return Err(Error::Uncalibrated { what });
+        }
+        Ok(prediction)
     }
 
     fn kind(&self) -> Result<Kind> {
@@ -104,6 +127,14 @@ impl Predict {
                 }
             }
         };
+        if self.probabilities && kind == Kind::Data && Format::of(&self.out)? != Format::Parquet {
+            return Err(Error::CannotWrite {
+                path: self.out.clone(),
+                what: "the format has no place for the numbers that --probabilities asks for"
+                    .into(),
+                remedy: "write to .csv, .tsv, .jsonl or .parquet".into(),
+            });
+        }
         if self.proba && kind == Kind::Data {
             return Err(Error::CannotWrite {
                 path: self.out.clone(),
@@ -123,7 +154,7 @@ impl Predict {
             let mut first = 0;
             for block in self.files.rows(model, n_rows).map_err(io::Error::other)? {
                 let (_, rows) = block.map_err(io::Error::other)?;
-                let prediction = rows.predict().map_err(io::Error::other)?;
+                let prediction = self.predict(&rows).map_err(io::Error::other)?;
                 let answered = Answered { model, prediction: &prediction, first };
                 match kind {
                     Kind::Separated(separator) => {
@@ -156,7 +187,7 @@ impl Predict {
         let mut all = vec![];
         for block in self.files.rows(model, usize::MAX)? {
             let (found, rows) = block?;
-            let prediction = rows.predict()?;
+            let prediction = self.predict(&rows)?;
             if let Some(path) = &self.explain {
                 let answered = Answered { model, prediction: &prediction, first: 0 };
                 all.push(Output::with(path, |out| answered.explanations(&rows, out))?);
@@ -181,6 +212,13 @@ impl Predict {
                     .into(),
             });
         }
+        let data = match &prediction.probabilities {
+            Some(probabilities) => {
+                let names = model.label_names().iter().map(|name| format!("{name}:probability"));
+                data.with_numbers(names.collect(), probabilities)?
+            }
+            None => data,
+        };
         data.relabelled(model.label_names().to_vec(), prediction.labels)
     }
 }
@@ -193,8 +231,8 @@ struct Answered<'a> {
 }
 
 impl Answered<'_> {
-    /// A column of 0 and 1 for each label, in label order; then, if asked for, the shares. Names go
-    /// before the first row.
+    /// A column of 0 and 1 for each label, in label order; then, if asked for, the probabilities, and the
+    /// shares. Names go before the first row.
     fn separated(
         &self,
         out: &mut dyn Write,
@@ -207,24 +245,34 @@ impl Answered<'_> {
         let n_shares = if proba { names.len() } else { 0 };
         if self.first == 0 {
             let shares = names[..n_shares].iter().map(|name| format!("{name}:share"));
-            let names = names.iter().cloned().chain(shares);
-            csv.write_record(names.map(|name| spelt.cell(&name).into_owned())).map_err(as_io)?;
+            let shares = shares.map(|name| spelt.cell(&name).into_owned());
+            let labels = names.iter().map(|name| spelt.cell(name).into_owned());
+            let wanted = self.prediction.probabilities.iter().flat_map(|_| names);
+            let probabilities = wanted.map(|name| probability_column(name, spelt));
+            csv.write_record(labels.chain(probabilities).chain(shares)).map_err(as_io)?;
         }
         for row in 0..labels.n_rows() {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
             let shares = self.prediction.shares(row)[..n_shares].iter();
-            csv.write_record(cells.chain(shares.map(f64::to_string))).map_err(as_io)?;
+            let probabilities = self.prediction.probabilities(row).into_iter().flatten();
+            let numbers = probabilities.chain(shares).map(f64::to_string);
+            csv.write_record(cells.chain(numbers)).map_err(as_io)?;
         }
         csv.flush()
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for at in 0..self.prediction.n_rows() {
-            let line = json!({
+            let mut line = json!({
                 "row": self.first + at,
                 "votes": self.prediction.shares(at),
                 "relevant": self.prediction.relevant(at).collect::<Vec<_>>(),
             });
+            if let Some(probabilities) = self.prediction.probabilities(at) {
+                let pairs = self.model.label_names().iter().cloned().zip(probabilities);
+                let by_name = pairs.map(|(name, p)| (name, json!(p)));
+                line["probabilities"] = by_name.collect::<serde_json::Map<_, _>>().into();
+            }
             writeln!(out, "{line}")?;
         }
         Ok(())

@@ -8,13 +8,14 @@ use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
-use crate::args::{BagArgs, DataFile, MethodArgs, methods_in_words, notes};
+use crate::args::{AimArgs, BagArgs, DataFile, MethodArgs, methods_in_words, notes};
 use crate::messages::{Failure, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  labelchain train yeast.arff.gz -m dynamic-nb -o yeast.labelchain"
+    after_help = "Examples:\n  labelchain train yeast.arff.gz -m dynamic-nb -o yeast.labelchain\n  \
+                  labelchain train yeast.arff.gz -m ecc-knn@macro-f1 -o yeast.labelchain"
 )]
 pub(crate) struct Train {
     #[command(flatten)]
@@ -22,6 +23,9 @@ pub(crate) struct Train {
 
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb", help = format!("The method: {}", methods_in_words()))]
     method: Method,
+
+    #[command(flatten)]
+    aim: AimArgs,
 
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -54,7 +58,7 @@ impl Train {
             remark(&format!(
                 "wrote {}: {}, {} members, {} labels, trained on {} rows of {}",
                 self.out.display(),
-                self.method,
+                model.method(),
                 model.members().len(),
                 model.label_names().len(),
                 model.n_rows(),
@@ -85,7 +89,7 @@ impl Train {
     }
 
     fn model(&self, settings: &Settings, progress: &dyn Fn(Progress)) -> Result<Model> {
-        let chain = LabelChain::with(self.method, settings.clone())
+        let chain = LabelChain::with(self.aim.of(self.method), settings.clone())
             .seed(self.settings.seed)
             .max_memory(self.data.reading.max_memory())
             .progress(progress);

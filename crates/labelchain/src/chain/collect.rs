@@ -1,8 +1,6 @@
-//! What is kept of a walk: decisions, how they came about, probabilities, or whole label sets.
+//! What is kept of a walk: decisions, how they came about, or decisions with their scores.
 
-use std::collections::BTreeMap;
-
-use super::{Order, Reason, Score, Walked};
+use super::{Order, Reason, Scale, Score, Walked};
 use crate::data::{LabelId, LabelMatrix};
 
 /// Keeps what it wants of a walk.
@@ -55,63 +53,34 @@ impl Collector for Traces {
     }
 }
 
-/// P(relevant) of each label at the moment of its decision, row by row.
-pub struct Probabilities {
-    n_labels: usize,
-    by_row: Option<Vec<f64>>,
+/// What a member says of rows: its decisions, and its scores.
+pub struct Outputs {
+    /// Which labels were decided to be relevant.
+    pub decisions: LabelMatrix,
+    /// What the scores are.
+    pub scale: Scale,
+    /// The score of each label at the moment of its decision, row by row, by label.
+    pub scores: Vec<f64>,
 }
 
-impl Probabilities {
+impl Outputs {
     /// For so many rows.
-    pub fn new(n_rows: usize, n_labels: usize) -> Probabilities {
-        Probabilities { n_labels, by_row: Some(vec![0.0; n_rows * n_labels]) }
-    }
-
-    /// The probabilities, row by row, by label; none where the model gives margins.
-    pub fn by_row(&self) -> Option<&[f64]> {
-        self.by_row.as_deref()
-    }
-}
-
-impl Collector for Probabilities {
-    fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {
-        let Some(by_row) = &mut self.by_row else { return };
-        let places = &mut by_row[row * self.n_labels..(row + 1) * self.n_labels];
-        let mut scores = places.iter_mut().zip(&walked.scores);
-        let is_probability = scores.all(|(place, score)| match score.probability() {
-            Some(probability) => {
-                *place = probability;
-                true
-            }
-            None => false,
-        });
-        if !is_probability {
-            self.by_row = None;
+    pub fn new(n_rows: usize, n_labels: usize) -> Outputs {
+        Outputs {
+            decisions: LabelMatrix::empty(n_rows, n_labels),
+            scale: Scale::Probability,
+            scores: vec![0.0; n_rows * n_labels],
         }
     }
 }
 
-/// The label sets that walks ended with, and how many walks ended with each: a sample of the joint
-/// distribution of the labels of each row.
-#[derive(Clone, Debug)]
-pub struct LabelSets {
-    by_row: Vec<BTreeMap<Vec<u64>, usize>>,
-}
-
-impl LabelSets {
-    /// For so many rows.
-    pub fn new(n_rows: usize) -> LabelSets {
-        LabelSets { by_row: vec![BTreeMap::new(); n_rows] }
-    }
-
-    /// The label sets of a row, as bits by label, and how many walks ended with each.
-    pub fn of_row(&self, row: usize) -> impl Iterator<Item = (&[u64], usize)> {
-        self.by_row[row].iter().map(|(set, count)| (&set[..], *count))
-    }
-}
-
-impl Collector for LabelSets {
+impl Collector for Outputs {
     fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {
-        *self.by_row[row].entry(walked.relevant.clone()).or_default() += 1;
+        self.decisions.write_row(row, &walked.relevant);
+        let n_labels = self.decisions.n_labels();
+        let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
+        for (place, score) in places.iter_mut().zip(&walked.scores) {
+            (self.scale, *place) = score.on_scale();
+        }
     }
 }

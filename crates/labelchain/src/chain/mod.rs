@@ -26,14 +26,14 @@ mod walk;
 
 pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel};
 pub use block::Block;
-pub use collect::{Collector, Decisions, LabelSets, Probabilities, Trace, Traces};
+pub use collect::{Collector, Decisions, Outputs, Trace, Traces};
 pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, Scoring, TunedSetting};
 pub use fixed_order::{
     BinaryLearner, BinaryModel, FixedOrderChain, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
 pub use order::Order;
 pub use policy::{OrderPolicy, Quantity, QuantityDisplay, Reason};
-pub use score::Score;
+pub use score::{Scale, Score};
 pub use walk::{Decision, Route, Walked, decide, decide_by_certainty};
 
 pub(crate) use fixed_order::{scores_of_only_label, table_of_one_row};

@@ -1,5 +1,7 @@
 //! How strongly a model speaks for a label, and on which scale.
 
+use serde::{Deserialize, Serialize};
+
 /// How strongly a model speaks for a label. Above zero it speaks for relevant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Score {
@@ -8,6 +10,15 @@ pub enum Score {
     /// The distance from a decision boundary, in units of the margin. Its sign decides as that of
     /// log-odds does, but its size says nothing about a probability.
     Margin(f64),
+}
+
+/// On which scale the scores of members are averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scale {
+    /// P(relevant) as the model has it, from 0 to 1. It may exaggerate.
+    Probability,
+    /// A margin, any number.
+    Margin,
 }
 
 impl Score {
@@ -23,6 +34,17 @@ impl Score {
     pub fn value(self) -> f64 {
         match self {
             Score::LogOdds(value) | Score::Margin(value) => value,
+        }
+    }
+
+    /// The scale on which this score is averaged with others, and its value there. What is not a number
+    /// says nothing, and infinite margins are as large as numbers are.
+    pub fn on_scale(self) -> (Scale, f64) {
+        match self {
+            Score::LogOdds(value) if value.is_nan() => (Scale::Probability, 0.5),
+            Score::LogOdds(value) => (Scale::Probability, 1.0 / (1.0 + (-value).exp())),
+            Score::Margin(value) if value.is_nan() => (Scale::Margin, 0.0),
+            Score::Margin(value) => (Scale::Margin, value.clamp(-1e100, 1e100)),
         }
     }
 

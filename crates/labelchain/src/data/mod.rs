@@ -227,6 +227,37 @@ impl Dataset {
         Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
     }
 
+    /// The same rows with further numeric inputs of these names, whose cells are given row by row.
+    pub fn with_numbers(&self, names: Vec<String>, cells: &[f64]) -> Result<Dataset> {
+        let n_more = names.len();
+        Error::unless_same("cells of further inputs", self.n_rows() * n_more, cells.len())?;
+        let mut attributes = self.attributes.clone();
+        attributes.extend(names.into_iter().map(Attribute::numeric));
+        let n_columns = attributes.len();
+        let more = |row: usize| cells[row * n_more..(row + 1) * n_more].iter().copied();
+        let features = match &self.features {
+            Matrix::Dense(_) => {
+                let mut all = Dense::new(n_columns);
+                for row in 0..self.n_rows() {
+                    let known = (0..self.n_features()).map(|column| self.features.get(row, column));
+                    all.push_row(&known.chain(more(row)).collect::<Vec<f64>>());
+                }
+                Matrix::Dense(all)
+            }
+            Matrix::Sparse(_) => {
+                let mut all = Sparse::new(n_columns);
+                for row in 0..self.n_rows() {
+                    let known =
+                        self.features.entries(row).map(|(column, cell)| (column as u32, cell));
+                    let places = self.n_features() as u32..;
+                    all.push_row(known.chain(places.zip(more(row))));
+                }
+                Matrix::Sparse(all)
+            }
+        };
+        self.with_features(attributes, features)
+    }
+
     /// The same rows with the centre of its column subtracted from every stored cell, which is then
     /// divided by the column's scale.
     pub(crate) fn rescaled(mut self, centers: &[f64], scales: &[f64]) -> Dataset {

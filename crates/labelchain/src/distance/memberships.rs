@@ -60,6 +60,22 @@ impl Memberships {
         }
     }
 
+    /// Those of some rows.
+    pub(crate) fn select(&self, rows: &[usize]) -> Memberships {
+        let n_train = self.n_train;
+        let distances = rows.iter().flat_map(|&row| self.distances_of(row)).copied().collect();
+        let mut scaled = vec![[0.0; LANES]; rows.len().div_ceil(LANES) * n_train];
+        for (lines, rows) in scaled.chunks_mut(n_train.max(1)).zip(rows.chunks(LANES)) {
+            for (lane, &row) in rows.iter().enumerate() {
+                let from = &self.scaled[row / LANES * n_train..][..n_train];
+                for (line, of_row) in lines.iter_mut().zip(from) {
+                    line[lane] = of_row[row % LANES];
+                }
+            }
+        }
+        Memberships { n_train, distances, decay: self.decay, scaled }
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.distances.len() / self.n_train.max(1)
@@ -78,5 +94,22 @@ impl Memberships {
     /// Memberships in every training row of `LANES` rows at a time; 0 for rows past the last.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &[[f64; LANES]]> {
         self.scaled.chunks(self.n_train.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_rows_have_the_memberships_that_they_have_among_all() {
+        let distances: Vec<f64> = (0..20 * 3).map(|at| f64::from(at * 7 % 13)).collect();
+        let all = Memberships::new(distances.clone(), 3, 2.0);
+        let rows = [1, 2, 5, 8, 9, 13, 14, 17, 19];
+        let of_rows = rows.iter().flat_map(|row| distances[row * 3..row * 3 + 3].to_vec());
+        let expected = Memberships::new(of_rows.collect(), 3, 2.0);
+        let selected = all.select(&rows);
+        assert_eq!(selected.distances, expected.distances);
+        assert!(selected.blocks().eq(expected.blocks()));
     }
 }

@@ -46,6 +46,19 @@ impl<'a> RowBlock<'a> {
         self.rows.len()
     }
 
+    /// Some of the rows as models take them.
+    pub(super) fn with_selected<T>(&self, places: &[usize], ask: impl FnOnce(&Block) -> T) -> T {
+        let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
+        let memberships = self.memberships.as_ref().map(|of| of.select(places));
+        let rankings = self.rankings.as_ref().map(|of| of.select(places));
+        ask(&Block {
+            features: self.data.features(),
+            rows: &rows,
+            memberships: memberships.as_ref(),
+            rankings: rankings.as_ref(),
+        })
+    }
+
     /// The rows as models take them.
     pub(crate) fn view(&self) -> Block<'_> {
         Block {

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod genetic;
+mod outputs;
 mod policies;
 mod sampling;
 mod search;
@@ -11,6 +12,7 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
+pub use outputs::EnsembleOutput;
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
     Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows, SearchSampling,
@@ -34,6 +36,7 @@ use crate::chain::{
     OrderPolicy, Reason, Route, Trace, Traces,
 };
 use crate::data::{Dataset, LabelMatrix};
+use crate::decide::Calibration;
 use crate::distance::{Needs, Neighbourhood};
 use crate::error::Result;
 use crate::progress::Cancel;
@@ -45,6 +48,8 @@ pub struct Ensemble {
     members: Vec<Member>,
     n_labels: usize,
     vote_ties: VoteTies,
+    /// How scores become probabilities, where it was learned.
+    calibration: Option<Calibration>,
 }
 
 /// One voter, and the rows it learned from.
@@ -79,7 +84,12 @@ pub(crate) enum ChosenOrders {
 impl Ensemble {
     /// The vote of these members, of which there is at least one.
     pub(crate) fn new(members: Vec<Member>, n_labels: usize, vote_ties: VoteTies) -> Ensemble {
-        Ensemble { members, n_labels, vote_ties }
+        Ensemble { members, n_labels, vote_ties, calibration: None }
+    }
+
+    /// The same, with what was learned about its scores.
+    pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Ensemble {
+        Ensemble { calibration, ..self }
     }
 
     /// The ensemble of these inputs and then those of another that drew the same rows and orders;
@@ -87,7 +97,8 @@ impl Ensemble {
     pub(crate) fn concat_columns(self, other: Ensemble) -> Option<Ensemble> {
         let pairs = self.members.into_iter().zip(other.members);
         let members = pairs.map(|(member, other)| member.concat_columns(other));
-        Some(Ensemble { members: members.collect::<Option<_>>()?, ..self })
+        // What was learned about the scores of some inputs does not hold for those of all.
+        Some(Ensemble { members: members.collect::<Option<_>>()?, calibration: None, ..self })
     }
 
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
@@ -95,6 +106,7 @@ impl Ensemble {
         self.n_labels == dimensions.n_labels
             && self.needs_neighbourhood() == dimensions.n_train.is_some()
             && !self.members.is_empty()
+            && self.calibration.as_ref().is_none_or(|of| of.fits(dimensions.n_labels))
             && self.members.iter().all(|member| member.fits(dimensions))
     }
 
@@ -168,7 +180,7 @@ impl Ensemble {
         cancel: &Cancel,
     ) -> Result<Vec<Trace>> {
         let members = self.members.get(member).cloned().into_iter().collect();
-        let only = Ensemble { members, ..*self };
+        let only = Ensemble::new(members, self.n_labels, self.vote_ties);
         let mut traces = Vec::with_capacity(rows.n_rows());
         let ask = |member: &Member, block: &Block| member.traces_alone(block);
         only.ask(rows, train, cancel, ask, |_, by_member: Vec<Vec<Trace>>| {

@@ -1,8 +1,11 @@
 //! Cross-validation: how wrong is a method on rows it has not seen?
 
+use std::collections::HashMap;
+
 use crate::cost::{Clock, Cost};
 use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
+use crate::decide::Aim;
 use crate::distance::Neighbourhood;
 use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
@@ -21,6 +24,9 @@ pub struct Evaluation {
     pub by_fold: Vec<Losses>,
     /// The answer for every row, from the fold in which it was tested.
     pub answers: LabelMatrix,
+    /// The probability of each label of every row, row by row; none where they were not asked for, or the
+    /// method gives none.
+    pub probabilities: Option<Vec<f64>>,
     /// What fitting cost in all folds; what methods share is counted for each.
     pub train: Cost,
     /// What answering cost in all folds.
@@ -61,6 +67,8 @@ pub struct CrossValidation<'a> {
     pub folds: &'a Folds,
     /// What everything random is drawn by.
     pub seed: Seed,
+    /// Whether to keep probabilities, which have to be calibrated in each fold.
+    pub probabilities: bool,
     /// Memory, cancellation and progress; results do not depend on them.
     pub options: RunOptions<'a>,
 }
@@ -69,7 +77,7 @@ impl<'a> CrossValidation<'a> {
     /// With the paper's settings.
     pub fn new(methods: &'a [Method], folds: &'a Folds, seed: Seed) -> CrossValidation<'a> {
         let (settings, options) = (Settings::default(), RunOptions::default());
-        CrossValidation { methods, settings, folds, seed, options }
+        CrossValidation { methods, settings, folds, seed, probabilities: false, options }
     }
 
     /// Tests every row of the data once.
@@ -101,6 +109,7 @@ impl<'a> CrossValidation<'a> {
             let reason = "there is nothing to learn".into();
             return Err(Error::NoLabels { path: data.name().into(), reason });
         }
+        let n_labels = data.n_labels();
         let mut evaluations: Vec<Evaluation> = self
             .methods
             .iter()
@@ -108,6 +117,7 @@ impl<'a> CrossValidation<'a> {
                 method,
                 by_fold: Vec::new(),
                 answers: LabelMatrix::empty(data.n_rows(), data.n_labels()),
+                probabilities: self.probabilities.then(|| vec![0.0; data.n_rows() * n_labels]),
                 train: Cost::default(),
                 predict: Cost::default(),
             })
@@ -118,7 +128,8 @@ impl<'a> CrossValidation<'a> {
             let rows =
                 FoldRows { name: data.name(), train: &self.folds.train_rows(at), test: &test_rows };
             let fold = Fold::new(rows, self.seed.child("fold", at), &self.options, &cut)?;
-            let tested = fold.test(self.methods, &self.settings, self.options.progress);
+            let wanted = self.probabilities;
+            let tested = fold.test(self.methods, &self.settings, wanted, self.options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
                 let tested = tested?;
                 evaluation.train += tested.train;
@@ -127,6 +138,14 @@ impl<'a> CrossValidation<'a> {
                 for (at, &row) in test_rows.iter().enumerate() {
                     evaluation.answers.write_row(row, tested.answers.row(at));
                 }
+                // A method that gives none in one fold has none of all rows.
+                let here = tested.probabilities.zip(evaluation.probabilities.take());
+                evaluation.probabilities = here.map(|(of_fold, mut all)| {
+                    for (row, of_row) in test_rows.iter().zip(of_fold.chunks_exact(n_labels)) {
+                        all[row * n_labels..(row + 1) * n_labels].copy_from_slice(of_row);
+                    }
+                    all
+                });
             }
             (self.options.progress)(Progress::Folds { done: at + 1, of: n_folds });
         }
@@ -166,6 +185,8 @@ pub(crate) struct Fold {
 pub(crate) struct Tested {
     /// For each row of the fold.
     pub(crate) answers: LabelMatrix,
+    /// The same for the probability of each label; none where the method gives none.
+    pub(crate) probabilities: Option<Vec<f64>>,
     pub(crate) losses: Losses,
     /// What fitting cost, with all that is shared with other methods.
     pub(crate) train: Cost,
@@ -190,39 +211,71 @@ impl Fold {
         Ok(Fold { train, test, seed, cost: clock.cost() })
     }
 
-    /// Tests methods one after the other; one that fails leaves the others as they are.
+    /// Tests methods one after the other; one that fails leaves the others as they are. Methods that
+    /// differ in their aim alone are fitted once, and their members are walked once.
     pub(crate) fn test<'a>(
         &'a self,
         methods: &'a [Method],
         settings: &'a Settings,
+        probabilities: bool,
         progress: &'a dyn Fn(Progress),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut train_rows = None;
         // The models end with the iterator, and so does what they reserved.
         let scope = self.train.memory().scope();
-        fit(methods, Fitting { settings, train: &self.train, seed: self.seed, progress }).map(
-            move |fitted| {
-                let _scope = &scope;
-                self.ask(&fitted?, &mut train_rows)
-            },
-        )
+        let (train, calibrates) = (&self.train, probabilities);
+        let mut fitted =
+            fit(methods, Fitting { settings, train, seed: self.seed, calibrates, progress });
+        let mut waiting: HashMap<usize, Result<Tested>> = HashMap::new();
+        methods.iter().enumerate().map(move |(at, method)| {
+            let _scope = &scope;
+            if let Some(tested) = waiting.remove(&at) {
+                return tested;
+            }
+            let same = |of: &Method| of.without_aim() == method.without_aim();
+            let places: Vec<usize> = (at..methods.len()).filter(|&at| same(&methods[at])).collect();
+            let aims: Vec<Aim> = places.iter().map(|&at| methods[at].aim()).collect();
+            let Some(fitted) = fitted.next() else { return Err(Error::Cancelled) };
+            let fitted = fitted?;
+            let mut ask = |aims: &[Aim]| self.ask(&fitted, aims, probabilities, &mut train_rows);
+            match ask(&aims) {
+                Ok(tested) => waiting.extend(places.into_iter().zip(tested.into_iter().map(Ok))),
+                // One of the aims may be refused: each for itself.
+                Err(_) if aims.len() > 1 => {
+                    for (place, aim) in places.into_iter().zip(aims) {
+                        let tested = ask(&[aim]).map(|mut of_aim| of_aim.swap_remove(0));
+                        waiting.insert(place, tested);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+            waiting.remove(&at).unwrap_or(Err(Error::Cancelled))
+        })
     }
 
-    /// `train_rows` are laid out for distances by the first method that needs them.
+    /// What an ensemble answers for each aim. `train_rows` are laid out for distances by the first method
+    /// that needs them.
     fn ask<'a>(
         &'a self,
         fitted: &Fitted,
+        aims: &[Aim],
+        probabilities: bool,
         train_rows: &mut Option<Neighbourhood<'a>>,
-    ) -> Result<Tested> {
+    ) -> Result<Vec<Tested>> {
         let clock = Clock::start();
         if fitted.ensemble.needs_neighbourhood() && train_rows.is_none() {
             *train_rows = Some(Neighbourhood::of_prepared(&self.train)?);
         }
         let rows = train_rows.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
-        let votes = fitted.ensemble.votes(&self.test, rows, self.train.cancel())?;
-        let answers = fitted.ensemble.decide(&votes);
-        let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
-        Ok(Tested { answers, losses, train: self.cost + fitted.cost, predict: clock.cost() })
+        let cancel = self.train.cancel();
+        let output = fitted.ensemble.answer(&self.test, rows, aims, probabilities, cancel)?;
+        let (train, predict) = (self.cost + fitted.cost, clock.cost());
+        let tested = |answers: LabelMatrix| {
+            let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
+            let probabilities = output.probabilities.clone().filter(|_| probabilities);
+            Ok(Tested { answers, probabilities, losses, train, predict })
+        };
+        output.answers.into_iter().map(tested).collect()
     }
 }
 
@@ -265,8 +318,9 @@ mod tests {
             Fold::new(rows, Seed::new(1), &options, cut).unwrap()
         };
         let settings = Settings::default();
-        let fits =
-            |fold: &Fold| fold.test(&methods, &settings, &|_| ()).all(|tested| tested.is_ok());
+        let fits = |fold: &Fold| {
+            fold.test(&methods, &settings, false, &|_| ()).all(|tested| tested.is_ok())
+        };
         let least = (0..60).map(|at| (1000.0 * 1.3f64.powi(at)) as u64);
         let least = least.into_iter().find(|&limit| fits(&fold(limit))).unwrap();
         let fold = fold(least);

@@ -36,17 +36,20 @@ pub(crate) struct Fitting<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) train: &'a Prepared,
     pub(crate) seed: Seed,
+    /// Whether to learn how scores become probabilities, beyond what the aims of the methods need.
+    pub(crate) calibrates: bool,
     pub(crate) progress: &'a dyn Fn(Progress),
 }
 
 /// Fits several methods on one training set, one after the other: the members of a base are trained
-/// once for all of its methods, when the first of them is asked for.
+/// once for all of its methods, when the first of them is asked for. Methods that differ in their aim
+/// alone are fitted once, in the place of the first of them.
 pub(crate) fn fit<'a>(
     methods: &'a [Method],
     fitting: Fitting<'a>,
 ) -> impl Iterator<Item = Result<Fitted>> + 'a {
     let mut trained: Vec<TrainedBase> = Vec::new();
-    methods.iter().map(move |method| {
+    distinct(methods).into_iter().map(move |method| {
         method.check(fitting.settings)?;
         let known = trained.iter().position(|of| of.base.name == method.base.name);
         let place = match known {
@@ -58,8 +61,22 @@ pub(crate) fn fit<'a>(
                 trained.len() - 1
             }
         };
-        fitting.ensemble(method.strategy, &trained[place])
+        let mut aims = methods.iter().filter(|of| of.without_aim() == method).map(|of| of.aim());
+        let calibrates = fitting.calibrates || aims.any(|aim| !aim.is_by_votes());
+        Fitting { calibrates, ..fitting }.ensemble(method.strategy, &trained[place])
     })
+}
+
+/// What there is to train for some methods: each once, without its aims, in the order of the first of
+/// each.
+fn distinct(methods: &[Method]) -> Vec<Method> {
+    let mut distinct: Vec<Method> = Vec::new();
+    for method in methods.iter().map(|method| method.without_aim()) {
+        if !distinct.contains(&method) {
+            distinct.push(method);
+        }
+    }
+    distinct
 }
 
 /// A base, and the models that its methods share, trained when the first of them asks.
@@ -178,8 +195,12 @@ impl Fitting<'_> {
                 fit.fixed_order(&**learner, models)?
             }
         };
-        let ensemble = Ensemble::new(members, self.train.data().n_labels(), self.vote_ties());
-        Ok(Fitted { ensemble, tuned, cost: trained.cost + cost })
+        let clock = Clock::start();
+        let mut ensemble = Ensemble::new(members, self.train.data().n_labels(), self.vote_ties());
+        if self.calibrates {
+            ensemble.calibrate(self.train, self.seed)?;
+        }
+        Ok(Fitted { ensemble, tuned, cost: trained.cost + cost + clock.cost() })
     }
 }
 
@@ -365,7 +386,9 @@ mod tests {
             let train = Prepared::new(data(n_features)).unwrap();
             let methods = ["br-svm".parse().unwrap()];
             let (seed, progress) = (Seed::new(1), &|_| ());
-            let fitting = Fitting { settings: &settings, train: &train, seed, progress };
+            let calibrates = false;
+            let fitting =
+                Fitting { settings: &settings, train: &train, seed, calibrates, progress };
             fit(&methods, fitting).next().unwrap().unwrap().tuned
         };
         let selected = found(40, true);

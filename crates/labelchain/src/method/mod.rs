@@ -1,5 +1,5 @@
-//! Methods: a strategy and a base by name, such as `dynamic-nb`, with everything that can be set
-//! about them.
+//! Methods: a strategy and a base by name, such as `dynamic-nb`, perhaps with an aim, such as
+//! `dynamic-nb@macro-f1`, and everything that can be set about them.
 //!
 #![doc = include_str!("settings.md")]
 
@@ -12,6 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::base::{BASES, Base};
+use crate::decide::Aim;
 use crate::ensemble::{
     FIT_SHARE, SAMPLE, SEARCH_ROWS, STRATEGIES, Sampling, SearchRows, Strategy, VOTE_TIES,
 };
@@ -19,13 +20,15 @@ use crate::error::{Error, Result, nearest};
 use crate::prepare::Preparation;
 use crate::settings::{AnySetting, Settings, in_words};
 
-/// A strategy and a base that go together.
+/// A strategy and a base that go together, and what their answers aim at.
 ///
 /// ```
 /// use labelchain::Method;
+/// use labelchain::decide::Aim;
 ///
-/// let method: Method = "ecc-nb".parse()?;
+/// let method: Method = "ecc-nb@macro-f1".parse()?;
 /// assert_eq!((method.strategy().name, method.base().name), ("ecc", "nb"));
+/// assert_eq!(method.aim(), Aim::MacroF1);
 /// assert!("dynamic-j48".parse::<Method>().is_err(), "trees are bound to the order of their training");
 /// # Ok::<(), labelchain::Error>(())
 /// ```
@@ -33,14 +36,16 @@ use crate::settings::{AnySetting, Settings, in_words};
 pub struct Method {
     strategy: &'static Strategy,
     base: &'static Base,
+    /// None where none was named, so that a method is called as it was typed.
+    aim: Option<Aim>,
 }
 
 impl Method {
-    /// A method of these two; refused where orders are chosen for each row and models must be
+    /// A method of these two that aims at votes; refused where orders are chosen for each row and models must be
     /// trained for one.
     pub fn new(strategy: &'static Strategy, base: &'static Base) -> Result<Method> {
         if !strategy.chooses_per_row() || base.is_free_of_order() {
-            return Ok(Method { strategy, base });
+            return Ok(Method { strategy, base, aim: None });
         }
         let names = |is_wanted: &dyn Fn(&Base) -> bool| {
             let names = BASES.iter().filter(|base| is_wanted(base)).map(|base| base.name);
@@ -61,7 +66,27 @@ impl Method {
         })
     }
 
-    /// All methods, strategy by strategy.
+    /// The same with another aim.
+    pub fn with_aim(self, aim: Aim) -> Method {
+        Method { aim: Some(aim), ..self }
+    }
+
+    /// The same without an aim of its own: what is trained.
+    pub fn without_aim(self) -> Method {
+        Method { aim: None, ..self }
+    }
+
+    /// What its answers aim at; votes where nothing else was named.
+    pub fn aim(self) -> Aim {
+        self.aim.unwrap_or(Aim::Votes)
+    }
+
+    /// Whether an aim was named.
+    pub fn has_aim(self) -> bool {
+        self.aim.is_some()
+    }
+
+    /// All methods, strategy by strategy, without an aim of their own.
     pub fn all() -> impl Iterator<Item = Method> {
         let with_bases = |strategy: &&'static Strategy| {
             let strategy: &'static Strategy = strategy;
@@ -228,7 +253,8 @@ pub fn setting(name: &str) -> Result<&'static dyn AnySetting> {
 
 impl PartialEq for Method {
     fn eq(&self, other: &Method) -> bool {
-        (self.strategy.name, self.base.name) == (other.strategy.name, other.base.name)
+        let names = |of: &Method| (of.strategy.name, of.base.name, of.aim);
+        names(self) == names(other)
     }
 }
 
@@ -236,7 +262,8 @@ impl Eq for Method {}
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.strategy.name, self.base.name)
+        write!(f, "{}-{}", self.strategy.name, self.base.name)?;
+        self.aim.map_or(Ok(()), |aim| write!(f, "@{aim}"))
     }
 }
 
@@ -250,6 +277,9 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Method> {
+        if let Some((method, aim)) = text.split_once('@') {
+            return Ok(method.parse::<Method>()?.with_aim(aim.parse()?));
+        }
         let named = text.rsplit_once('-').and_then(|(strategy, base)| {
             let strategy = STRATEGIES.iter().find(|known| known.name == strategy)?;
             Some((*strategy, *BASES.iter().find(|known| known.name == base)?))

@@ -17,6 +17,8 @@ pub struct Explanation<'m> {
     pub relevant: Vec<bool>,
     /// The share of members that decided each label to be relevant, by label.
     pub shares: Vec<f64>,
+    /// The probability of each label; none where the model gives none.
+    pub probabilities: Option<Vec<f64>>,
     /// How each member decided.
     pub members: Vec<Trace>,
 }
@@ -31,23 +33,16 @@ impl Model {
 impl<'m> AlignedRows<'m> {
     /// How the answer about each row comes about.
     pub fn explain(&self) -> Result<Vec<Explanation<'m>>> {
-        let ensemble = &self.model.ensemble;
-        let n_members = ensemble.members().len() as f64;
-        let explain = |members: Vec<Trace>| {
-            let mut votes = vec![0u32; ensemble.n_labels()];
-            for trace in &members {
-                let decisions = votes.iter_mut().zip(&trace.decisions);
-                decisions.for_each(|(votes, &relevant)| *votes += u32::from(relevant));
-            }
-            let vote = ensemble.decide(&votes);
-            Explanation {
-                model: self.model,
-                relevant: vote.ids().map(|label| vote.get(0, label)).collect(),
-                shares: votes.iter().map(|&votes| f64::from(votes) / n_members).collect(),
-                members,
-            }
+        let prediction = self.predict()?;
+        let labels = &prediction.labels;
+        let explain = |(row, members): (usize, Vec<Trace>)| Explanation {
+            model: self.model,
+            relevant: labels.ids().map(|label| labels.get(row, label)).collect(),
+            shares: prediction.shares(row).to_vec(),
+            probabilities: prediction.probabilities(row).map(<[f64]>::to_vec),
+            members,
         };
-        Ok(self.traces()?.into_iter().map(explain).collect())
+        Ok(self.traces()?.into_iter().enumerate().map(explain).collect())
     }
 }
 
@@ -58,20 +53,20 @@ impl Explanation<'_> {
         names.filter(|(_, relevant)| **relevant).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// On how many labels a member agrees with the vote.
+    /// On how many labels a member agrees with the answer.
     pub fn n_agreed(&self, member: usize) -> usize {
         let decisions = &self.members[member].decisions;
         decisions.iter().zip(&self.relevant).filter(|(one, vote)| one == vote).count()
     }
 
-    /// The member that agrees most with the vote, the first of equals.
+    /// The member that agrees most with the answer, the first of equals.
     pub fn most_agreeing(&self) -> usize {
         let members = (0..self.members.len()).rev();
         members.max_by_key(|&member| self.n_agreed(member)).unwrap_or(0)
     }
 
     /// The explanation as JSON; `row` is written as the number of the row, which an explanation does
-    /// not know. `votes` are the shares, `support` the scores, `relevant` the names of the labels
+    /// not know. `votes` are the shares, `probabilities` by name, `support` the scores, `relevant` the names of the labels
     /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
     /// label, except `order`; what a method does not have is null; infinite scores are ±1e308.
     pub fn json(&self, row: usize) -> Value {
@@ -95,6 +90,10 @@ impl Explanation<'_> {
         json!({
             "row": row,
             "votes": self.shares,
+            "probabilities": self.probabilities.as_ref().map(|of| {
+                let names = self.model.label_names().iter().cloned();
+                names.zip(of.iter().map(|&p| json!(p))).collect::<serde_json::Map<_, _>>()
+            }),
             "relevant": self.relevant_names(),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
         })

@@ -20,6 +20,7 @@ use super::Model;
 use crate::base::BaseKind;
 use crate::chain::{Order, TunedSetting};
 use crate::data::{Attribute, Matrix, open_stored, save};
+use crate::decide::Calibration;
 use crate::decode::{DecodeBudget, decode};
 use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders, VOTE_TIES};
 use crate::error::{Error, Remedy, Result, Task};
@@ -50,6 +51,7 @@ struct Stored<B> {
     members: Vec<StoredMember<B>>,
     train: Option<Matrix>,
     bags: Option<BagTransform>,
+    calibration: Option<Calibration>,
 }
 
 /// Writes a model file without holding it: the content is encoded twice, first for its checksum.
@@ -155,8 +157,8 @@ enum StoredOrders<B> {
 
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
-    /// that of labelchain 0.1, format 7 that of development versions of 0.2.
-    pub const FORMAT: u32 = 8;
+    /// that of labelchain 0.1, formats 7 and 8 those of development versions of 0.2.
+    pub const FORMAT: u32 = 9;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -314,6 +316,7 @@ impl Model {
             members: self.members().iter().map(member).collect::<postcard::Result<_>>()?,
             train: self.train.clone(),
             bags: self.bags.clone(),
+            calibration: self.ensemble.calibration().cloned(),
         })
     }
 
@@ -337,7 +340,7 @@ impl Model {
             settings,
             tuned: stored.tuned.into_iter().map(tuned).collect::<Option<_>>()?,
             attributes: stored.attributes,
-            ensemble: Ensemble::new(members, n_labels, vote_ties),
+            ensemble: Ensemble::new(members, n_labels, vote_ties).calibrated(stored.calibration),
             label_names: stored.label_names.into(),
             standardizer: stored.standardizer,
             is_sparse: stored.is_sparse,

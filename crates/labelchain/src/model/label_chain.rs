@@ -99,6 +99,11 @@ impl<'p> LabelChain<'p> {
 
     /// Trains on all rows.
     pub fn fit(&self, data: &Dataset) -> Result<Model> {
+        self.fit_part(data, true)
+    }
+
+    /// `calibrates` says whether to learn how scores become probabilities.
+    fn fit_part(&self, data: &Dataset, calibrates: bool) -> Result<Model> {
         if data.n_rows() == 0 {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
@@ -111,7 +116,8 @@ impl<'p> LabelChain<'p> {
         cancel.check()?;
         let train = Prepared::new(data.clone())?.within(*max_memory).cancelled_by(cancel);
         let seed = Seed::new(self.seed).child("whole", 0);
-        let fitting = Fitting { settings: &self.settings, train: &train, seed, progress };
+        let settings = &self.settings;
+        let fitting = Fitting { settings, train: &train, seed, calibrates, progress };
         let methods = [self.method];
         let fitted = fit(&methods, fitting).next().transpose()?;
         let Some(fitted) = fitted else { return Err(Error::Cancelled) };
@@ -144,7 +150,8 @@ impl<'p> LabelChain<'p> {
 
     /// Trains a method that [learns by column](Method::learns_by_column) on all rows, a few inputs at
     /// a time: each part holds other inputs of the same rows. The model is the same as that of all
-    /// inputs together.
+    /// inputs together, but for its probabilities, which are not calibrated: the scores of training rows
+    /// rest on all inputs.
     pub fn fit_by_columns(
         &self,
         parts: impl IntoIterator<Item = Result<Dataset>>,
@@ -169,7 +176,7 @@ impl<'p> LabelChain<'p> {
         }
         let mut whole: Option<Model> = None;
         for part in parts {
-            let part = self.fit(&part?)?;
+            let part = self.fit_part(&part?, false)?;
             whole = Some(match whole {
                 None => part,
                 Some(before) => before.concat_columns(part).ok_or_else(refused)?,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use crate::chain::{Dimensions, InputNames, TunedSetting};
 use crate::data::{Attribute, Dataset, LabelId, Matrix, Table};
+use crate::decide::{Aim, Calibration};
 use crate::distance::Neighbourhood;
 use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
@@ -138,6 +139,17 @@ impl Model {
     /// What makes single rows of bags; none where it was trained on single rows.
     pub fn bags(&self) -> Option<&BagTransform> {
         self.bags.as_ref()
+    }
+
+    /// The same, to answer for another aim. Nothing is trained again.
+    pub fn with_aim(self, aim: Aim) -> Model {
+        Model { method: self.method.with_aim(aim), ..self }
+    }
+
+    /// How scores become probabilities, and which thresholds suit which aim; none where there were no
+    /// training rows to learn it from.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.ensemble.calibration()
     }
 
     /// The same, to use at most so many bytes for distances.

@@ -1,4 +1,4 @@
-//! Answers: which labels, and how many members say so.
+//! Answers: which labels, how probable each is, and how many members say so.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,13 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Prediction {
     label_names: Arc<[String]>,
-    /// The labels predicted for each row: those that a majority of the members decided to be
-    /// relevant. What exactly half of them decides is the setting `vote-ties`.
+    /// The labels predicted for each row, as the aim of the model has it. By votes, these are the labels
+    /// that a majority of the members decided to be relevant; what exactly half of them decides is the
+    /// setting `vote-ties`.
     pub labels: LabelMatrix,
+    /// The probability that each label is relevant, row by row, by label, calibrated by training rows that
+    /// members have not seen. None where scores are margins and there were no such rows.
+    pub probabilities: Option<Vec<f64>>,
     /// The share of members that decided each label to be relevant, row by row, by label. It is a vote
     /// and no probability.
     pub shares: Vec<f64>,
@@ -47,6 +51,29 @@ impl Prediction {
         self.shares.chunks(self.label_names.len()).nth(row).map(|shares| shares[place])
     }
 
+    /// The probability of each label of a row, by label; none if there is no such row, or if the model
+    /// gives no probabilities.
+    pub fn probabilities(&self, row: usize) -> Option<&[f64]> {
+        self.probabilities.as_ref()?.chunks(self.label_names.len()).nth(row)
+    }
+
+    /// The probability that a label of a row is relevant; none if there is no such row or label, or if
+    /// the model gives no probabilities.
+    pub fn probability(&self, row: usize, label: &str) -> Option<f64> {
+        let place = self.label_names.iter().position(|name| name == label)?;
+        self.probabilities(row).map(|of_row| of_row[place])
+    }
+
+    /// The labels of a row from the most to the least probable, each with its probability; of equals the
+    /// lower label first. Empty if there is no such row, or if the model gives no probabilities.
+    pub fn ranking(&self, row: usize) -> Vec<(&str, f64)> {
+        let probabilities = self.probabilities(row).unwrap_or_default().iter().copied();
+        let names = self.label_names.iter().map(String::as_str);
+        let mut ranked: Vec<(&str, f64)> = names.zip(probabilities).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ranked
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.labels.n_rows()
@@ -63,13 +90,25 @@ impl Model {
 impl AlignedRows<'_> {
     /// Labels the rows.
     pub fn predict(&self) -> Result<Prediction> {
-        let Model { ensemble, label_names, cancel, .. } = self.model;
-        let votes = ensemble.votes(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)?;
+        self.predict_with(true)
+    }
+
+    /// Labels the rows, without probabilities unless the aim of the model needs them.
+    pub fn predict_labels(&self) -> Result<Prediction> {
+        self.predict_with(false)
+    }
+
+    fn predict_with(&self, wants_probabilities: bool) -> Result<Prediction> {
+        let Model { ensemble, label_names, cancel, method, .. } = self.model;
+        let (train, aims) = (self.model.neighbourhood()?, [method.aim()]);
+        let output =
+            ensemble.answer(&self.rows, train.as_ref(), &aims, wants_probabilities, cancel)?;
         let n = ensemble.members().len() as f64;
         Ok(Prediction {
             label_names: Arc::clone(label_names),
-            labels: ensemble.decide(&votes),
-            shares: votes.into_iter().map(|count| f64::from(count) / n).collect(),
+            labels: output.answers.into_iter().next().unwrap_or_else(|| LabelMatrix::new(0)),
+            probabilities: output.probabilities,
+            shares: output.votes.into_iter().map(|count| f64::from(count) / n).collect(),
             notes: self.notes().to_vec(),
         })
     }

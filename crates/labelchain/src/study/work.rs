@@ -131,7 +131,7 @@ impl Work {
                 for (settings, places) in alike(&unit.methods, &self.protocol.methods) {
                     let of = |&at: &usize| self.protocol.methods[at].method;
                     let methods: Vec<Method> = places.iter().map(of).collect();
-                    let mut tests = fold.test(&methods, settings, &|_| ());
+                    let mut tests = fold.test(&methods, settings, false, &|_| ());
                     for at in places {
                         if self.cancel.is_cancelled() {
                             return;

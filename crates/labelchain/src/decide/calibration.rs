@@ -1,0 +1,184 @@
+//! What rows that members have not seen tell about scores: probabilities and thresholds, label by label.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::thresholds::{
+    Halves, OperatingPoint, macro_f1, micro_f1, operating_points, reaching_precision,
+    reaching_recall,
+};
+use super::{Aim, Curve};
+use crate::chain::Scale;
+use crate::data::{LabelId, LabelMatrix};
+use crate::seed::Seed;
+
+/// Scores of training rows by members that have not seen them.
+#[derive(Clone, Debug)]
+pub struct HeldOutScores {
+    /// What the scores are.
+    pub scale: Scale,
+    /// Which training rows.
+    pub rows: Vec<usize>,
+    /// The mean score of each label of each of these rows, row by row.
+    pub scores: Vec<f64>,
+}
+
+/// How scores become probabilities, and which thresholds suit which aim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    scale: Scale,
+    by_label: Vec<LabelCalibration>,
+    /// The threshold of all labels for [`Aim::MicroF1`].
+    micro_f1: f64,
+}
+
+/// The part of a [`Calibration`] that belongs to one label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabelCalibration {
+    /// From score to probability.
+    pub curve: Curve,
+    /// The threshold for [`Aim::MacroF1`].
+    pub macro_f1: f64,
+    /// What thresholds do, from the highest to the lowest.
+    pub points: Vec<OperatingPoint>,
+}
+
+impl Calibration {
+    /// Learns from held-out scores, and the labels of all training rows.
+    pub fn learn(held_out: &HeldOutScores, labels: &LabelMatrix, seed: Seed) -> Calibration {
+        let HeldOutScores { scale, rows, scores } = held_out;
+        let (scale, n_labels) = (*scale, labels.n_labels());
+        // By label: rows of descending probability, whether each is relevant, and its place in `rows`.
+        let learn = |label: LabelId| {
+            let of_place = |(place, &row): (usize, &usize)| {
+                (scores[place * n_labels + label.0], labels.get(row, label), place)
+            };
+            let mut ascending: Vec<(f64, bool, usize)> =
+                rows.iter().enumerate().map(of_place).collect();
+            ascending.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+            let pairs: Vec<(f64, bool)> = ascending.iter().map(|it| (it.0, it.1)).collect();
+            let curve = Curve::learn(&pairs, scale);
+            let descending: Vec<(f64, bool)> = pairs
+                .iter()
+                .rev()
+                .map(|&(score, relevant)| (curve.probability(score, scale), relevant))
+                .collect();
+            let places: Vec<usize> = ascending.iter().rev().map(|it| it.2).collect();
+            (curve, descending, places)
+        };
+        let learned: Vec<_> =
+            (0..n_labels).into_par_iter().map(|label| learn(LabelId(label))).collect();
+        let cells = learned.iter().flat_map(|(_, descending, _)| descending).copied().collect();
+        let micro_f1 = micro_f1(cells);
+        let halves = Halves::draw(rows.len(), seed.child("thresholds", 0));
+        let of_label =
+            |(curve, descending, places): (Curve, Vec<(f64, bool)>, Vec<usize>)| LabelCalibration {
+                curve,
+                macro_f1: macro_f1(&descending, &places, &halves, micro_f1),
+                points: operating_points(&descending),
+            };
+        let by_label = learned.into_par_iter().map(of_label).collect();
+        Calibration { scale, by_label, micro_f1 }
+    }
+
+    /// By label.
+    pub fn by_label(&self) -> &[LabelCalibration] {
+        &self.by_label
+    }
+
+    /// Replaces scores, row by row, by probabilities.
+    pub fn calibrate(&self, scores: &mut [f64]) {
+        for row in scores.chunks_exact_mut(self.by_label.len().max(1)) {
+            for (score, of_label) in row.iter_mut().zip(&self.by_label) {
+                *score = of_label.curve.probability(*score, self.scale);
+            }
+        }
+    }
+
+    /// For each label the probability from which on it is given, where the aim is one of learned
+    /// thresholds; none for a label that is never given, because no threshold reaches the aim.
+    pub fn thresholds(&self, aim: Aim) -> Option<Vec<Option<f64>>> {
+        let by_label = |threshold: &dyn Fn(&LabelCalibration) -> Option<f64>| {
+            Some(self.by_label.iter().map(threshold).collect())
+        };
+        match aim {
+            Aim::MacroF1 => by_label(&|of| Some(of.macro_f1)),
+            Aim::MicroF1 => by_label(&|_| Some(self.micro_f1)),
+            Aim::Precision(share) => by_label(&|of| reaching_precision(&of.points, share)),
+            Aim::Recall(share) => by_label(&|of| reaching_recall(&of.points, share)),
+            Aim::Votes | Aim::Hamming | Aim::ZeroOne | Aim::ExampleF1 | Aim::Top(_) => None,
+        }
+    }
+
+    /// Whether the parts are as learning leaves them, for so many labels.
+    pub(crate) fn fits(&self, n_labels: usize) -> bool {
+        let is_share = |p: f64| (0.0..=1.0).contains(&p);
+        let point_fits =
+            |point: &OperatingPoint| is_share(point.threshold) && point.n_right <= point.n_given;
+        let label_fits = |of: &LabelCalibration| {
+            of.curve.fits(self.scale) && is_share(of.macro_f1) && of.points.iter().all(point_fits)
+        };
+        self.by_label.len() == n_labels
+            && is_share(self.micro_f1)
+            && self.by_label.iter().all(label_fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A label whose scores exaggerate, one that is never relevant, and one that always is.
+    fn learned() -> (Calibration, HeldOutScores, LabelMatrix) {
+        let n_rows = 4000;
+        let mut labels = LabelMatrix::empty(n_rows, 3);
+        let mut scores = Vec::new();
+        let mut rng = Seed::new(5).rng();
+        for row in 0..n_rows {
+            let p = rng.unit();
+            labels.set(row, LabelId(0), rng.chance(p));
+            labels.set(row, LabelId(2), true);
+            // Twice the log-odds of the truth.
+            let score = p * p / (p * p + (1.0 - p) * (1.0 - p));
+            scores.extend([score, 0.01, 0.99]);
+        }
+        let rows = (0..n_rows).collect();
+        let held_out = HeldOutScores { scale: Scale::Probability, rows, scores };
+        (Calibration::learn(&held_out, &labels, Seed::new(1)), held_out, labels)
+    }
+
+    #[test]
+    fn exaggerated_scores_become_probabilities() {
+        let (calibration, held_out, labels) = learned();
+        assert!(calibration.fits(3) && !calibration.fits(2));
+        let mut probabilities = held_out.scores.clone();
+        calibration.calibrate(&mut probabilities);
+        let brier = |of: &[f64]| -> f64 {
+            let error = |row: usize| {
+                let truth = f64::from(u8::from(labels.get(row, LabelId(0))));
+                (of[row * 3] - truth).powi(2)
+            };
+            (0..4000).map(error).sum::<f64>() / 4000.0
+        };
+        // The truth has an expected Brier score of ∫ p (1 - p) dp = 1/6.
+        assert!((brier(&probabilities) - 1.0 / 6.0).abs() < 0.005, "{}", brier(&probabilities));
+        assert!(brier(&held_out.scores) > 0.172, "{}", brier(&held_out.scores));
+    }
+
+    #[test]
+    fn each_aim_has_its_thresholds() {
+        let (calibration, ..) = learned();
+        let of = |aim: &str| calibration.thresholds(aim.parse().unwrap());
+        // F1 is greatest from F/2 on, where F is the greatest F1: about .38 for a uniform p.
+        let macro_f1 = of("macro-f1").unwrap()[0].unwrap();
+        assert!((0.3..0.45).contains(&macro_f1), "{macro_f1}");
+        // Precision above t is (1 + t) / 2, so .9 is reached at .8, and with confidence a little above.
+        let precision = of("precision=0.9").unwrap();
+        assert!((0.78..0.87).contains(&precision[0].unwrap()), "{precision:?}");
+        assert_eq!(precision[1], None, "a label that is never relevant is never given");
+        // Recall above t is 1 - t², so .9 is reached at .316.
+        let recall = of("recall=0.9").unwrap()[0].unwrap();
+        assert!((0.25..0.33).contains(&recall), "{recall}");
+        assert_eq!(of("top=3"), None);
+    }
+}
