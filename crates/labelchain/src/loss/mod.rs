@@ -19,17 +19,29 @@
 //! assert_eq!(losses.get("ex_fdr".parse()?), Some(0.25));
 //! # Ok::<(), labelchain::error::Error>(())
 //! ```
+//!
+//! Beside the losses there are measures that need more than a loss can say: [`LabelMeasures`] of each
+//! label alone, [`Ranking`] of what probabilities put first, and [`Calibration`] of their size. They
+//! are called what the field calls them, so in some of them greater is better; each [`Measure`] says
+//! which.
 
+mod by_label;
+mod calibration;
 mod confusion;
+mod ranking;
 
+pub use by_label::LabelMeasures;
+pub use calibration::{Calibration, ReliabilityBin};
 pub use confusion::{Confusion, Rate, Undefined};
+pub use ranking::Ranking;
 
 use std::array;
 use std::fmt;
+use std::ops::Range;
 use std::slice;
 use std::str::FromStr;
 
-use crate::data::LabelMatrix;
+use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 
 /// Over what a rate is averaged.
@@ -197,6 +209,48 @@ impl Losses {
     }
 }
 
+/// A number about probabilities, with its names and which way is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// Its name in files, such as `auc_macro`.
+    pub key: &'static str,
+    /// Its name in tables, such as "AUC, macro".
+    pub title: &'static str,
+    /// Its value, never NaN; none where there was nothing to average.
+    pub value: Option<f64>,
+    /// Whether smaller is better.
+    pub is_loss: bool,
+}
+
+/// Refuses what are no probabilities of these cells, row by row, by label.
+fn check_probabilities(truth: &LabelMatrix, probabilities: &[f64]) -> Result<()> {
+    let n_labels = truth.n_labels();
+    Error::unless_same("probabilities", truth.n_rows() * n_labels, probabilities.len())?;
+    // Written so that NaN is refused too.
+    match probabilities.iter().position(|cell| !(0.0..=1.0).contains(cell)) {
+        None => Ok(()),
+        Some(at) => Err(Error::Value {
+            name: format!("probability of label {} in row {}", at % n_labels, at / n_labels).into(),
+            value: probabilities[at].to_string(),
+            accepted: "a number from 0 to 1".into(),
+        }),
+    }
+}
+
+/// The cells of some labels, row by row: whether the label is relevant, and how probable that is said
+/// to be.
+fn cells(
+    truth: &LabelMatrix,
+    probabilities: &[f64],
+    labels: Range<usize>,
+) -> impl Iterator<Item = (bool, f64)> {
+    let row = move |row: usize| {
+        let start = row * truth.n_labels();
+        labels.clone().map(move |at| (truth.get(row, LabelId(at)), probabilities[start + at]))
+    };
+    (0..truth.n_rows()).flat_map(row)
+}
+
 /// The confusion of each row and of each label. Rows are counted 64 labels at a time, by counting the
 /// bits of a word. For the labels only the bits that are set are visited, because few are set where
 /// there are many labels.
@@ -234,14 +288,13 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
 
     use super::*;
-    use crate::data::LabelId;
     use Averaging::{Example, Macro, Micro};
     use Criterion::{Hamming, Of, ZeroOne};
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
     /// Rows written as digits: "101" has its first and last label relevant.
-    fn table(rows: &[&str]) -> LabelMatrix {
+    pub(super) fn table(rows: &[&str]) -> LabelMatrix {
         let bits: Vec<Vec<bool>> =
             rows.iter().map(|row| row.bytes().map(|digit| digit == b'1').collect()).collect();
         packed(&bits, rows.first().map_or(0, |row| row.len()))
@@ -264,7 +317,7 @@ mod tests {
         Losses::between(truth, answer, undefined).unwrap()
     }
 
-    fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    pub(super) fn close(a: Option<f64>, b: Option<f64>) -> bool {
         match (a, b) {
             (Some(a), Some(b)) => (a - b).abs() < 1e-12,
             (a, b) => a == b,
