@@ -192,6 +192,19 @@ impl Losses {
         }
     }
 
+    /// The spread of each criterion over folds: the sample standard deviation, with n − 1 below the
+    /// line, because folds stand for the splits that might have been drawn. A fold without a value is
+    /// left out; there is none over fewer than two values.
+    ///
+    /// Folds share most of their training rows, so this says how much folds differ, not how far the
+    /// mean may be from the truth.
+    pub fn spread(folds: &[Losses], criterion: Criterion) -> Option<f64> {
+        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.get(criterion)).collect();
+        let center = mean(values.iter().copied())?;
+        let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
+        (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+    }
+
     /// The value of a criterion, never NaN; `None` where there was nothing to average.
     pub fn get(&self, criterion: Criterion) -> Option<f64> {
         self.values[criterion.index()]
@@ -413,6 +426,24 @@ mod tests {
         let mean = Losses::mean(&[small, large]);
         assert_eq!(mean.get(ZeroOne), Some(0.5));
         assert_eq!(mean.n_vacuous(Of(Macro, Rate::Fdr)), 1);
+    }
+
+    #[test]
+    fn the_spread_over_folds_is_the_sample_standard_deviation() {
+        // Zero-one losses of 1, 0 and 1/2: deviations of ±1/2 and 0, so √((1/4 + 1/4) / 2).
+        let folds = [
+            paper(&table(&["1"]), &table(&["0"])),
+            paper(&table(&["1"]), &table(&["1"])),
+            paper(&table(&["1", "1"]), &table(&["1", "0"])),
+        ];
+        assert!(close(Losses::spread(&folds, ZeroOne), Some(0.5)));
+        assert_eq!(Losses::spread(&folds[..1], ZeroOne), None);
+        assert_eq!(Losses::spread(&[], ZeroOne), None);
+        let empty = measure(&LabelMatrix::empty(1, 1), &LabelMatrix::empty(1, 1), Undefined::Skip);
+        let with_empty = [folds[0].clone(), empty, folds[1].clone()];
+        // √(1/4 + 1/4), of the two folds in which something is relevant.
+        let over_two = Losses::spread(&with_empty, Of(Micro, Rate::Fnr));
+        assert!(close(over_two, Some(0.5f64.sqrt())));
     }
 
     #[test]
