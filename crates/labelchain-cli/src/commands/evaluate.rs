@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::split::{Folds, folds};
+use labelchain::data::split::{Folds, Holdout, folds, holdout};
 use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
@@ -15,7 +15,8 @@ use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    BagArgs, DataFile, MethodArgs, NameArgs, Stratify, folds_in_words, methods_in_words, notes,
+    BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify, balance_in_words,
+    folds_in_words, methods_in_words, notes,
 };
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
@@ -28,6 +29,9 @@ Examples:
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
+
+    #[command(flatten)]
+    rows: RowArgs,
 
     #[arg(
         help = format!("Methods to compare, with commas between them; each is {}", methods_in_words()),
@@ -42,6 +46,10 @@ pub(crate) struct Evaluate {
     /// How many folds
     #[arg(long, value_name = "K", default_value_t = 10)]
     folds: usize,
+
+    /// Instead of folds: one cut, with this share of the rows to test on, and all others to train on
+    #[arg(long, value_name = "SHARE", conflicts_with = "folds")]
+    holdout: Option<f64>,
 
     /// Spread labels evenly over the folds: iterative (each label), pairs (each pair of labels)
     #[arg(long, value_enum, default_value_t = Stratify::None)]
@@ -69,20 +77,19 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         let settings = self.settings.settings(&self.method)?;
-        self.predictions.iter().try_for_each(|path| self.data.not_over(path))?;
+        if let Some(path) = &self.predictions {
+            self.data.not_over(path)?;
+            self.rows.not_over(path)?;
+        }
         self.settings.start_threads()?;
+        let selection = self.rows.read(self.data.reading.max_memory())?;
         let reading = self.data.read()?;
         notes(&reading.notes);
-        let table = reading.table;
+        let table = selection.of(reading.table, &self.data.path)?;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);
-        let folds = match self.stratify.balance() {
-            None => folds(data.n_rows(), self.folds, seed)?,
-            Some(balance) => {
-                stratify(data.labels(), &equal_shares(self.folds)?, balance, None, seed)?
-            }
-        };
-        let bar = Bar::new("fold", self.folds);
+        let folds = self.cut(data, seed)?;
+        let bar = Bar::new("fold", folds.n_folds());
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
         let validation = CrossValidation {
@@ -95,18 +102,44 @@ impl Evaluate {
             (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction),
             (Table::Bags(_), None) => Err(Error::NotRows { name: data.name().into() }),
         };
-        let evaluations = evaluations.map_err(|error| self.data.in_file(error, |row| row))?;
+        let in_file = |error| self.data.in_file(error, |row| selection.number(row));
+        let evaluations = evaluations.map_err(in_file)?;
         bar.end();
         if let Some(path) = &self.predictions {
-            save_predictions(path, data, &folds, &evaluations, self.names.names())?;
+            save_predictions(path, data, &selection, &folds, &evaluations, self.names.names())?;
         }
         if self.json {
-            return print_data(&self.json(data, &evaluations));
+            return print_data(&self.json(data, &folds, &evaluations));
         }
-        print(&text(data, self, &evaluations))
+        print(&self.text(data, &selection, &folds, &evaluations))
     }
 
-    fn json(&self, data: &Dataset, evaluations: &[Evaluation]) -> String {
+    /// The folds, or the one cut that was asked for instead.
+    fn cut(&self, data: &Dataset, seed: Seed) -> Result<Folds> {
+        let (balance, labels) = (self.stratify.balance(), data.labels());
+        let Some(tested) = self.holdout else {
+            return match balance {
+                None => folds(data.n_rows(), self.folds, seed),
+                Some(balance) => stratify(labels, &equal_shares(self.folds)?, balance, None, seed),
+            };
+        };
+        if !(tested > 0.0 && tested < 1.0) {
+            let accepted = "above 0 and below 1, so that there are rows to train on and to test";
+            return Err(Error::Setting { name: "--holdout", value: tested.to_string(), accepted });
+        }
+        let trained = 1.0 - tested;
+        Folds::of_holdout(&match balance {
+            None => holdout(data.n_rows(), trained, seed)?,
+            Some(balance) => {
+                // As split computes it from the share to train on: the same bits, so the same rows.
+                let shares = [trained, 1.0 - trained];
+                let parts = stratify(labels, &shares, balance, None, seed)?;
+                Holdout { train: parts.test_rows(0), test: parts.test_rows(1) }
+            }
+        })
+    }
+
+    fn json(&self, data: &Dataset, folds: &Folds, evaluations: &[Evaluation]) -> String {
         let result = |evaluation: &Evaluation| {
             let fold =
                 |(fold, losses): (usize, &Losses)| json!({"fold": fold, "losses": by_key(losses)});
@@ -114,22 +147,74 @@ impl Evaluate {
                 "method": evaluation.method.to_string(),
                 "seconds": {"train": evaluation.train.seconds, "predict": evaluation.predict.seconds},
                 "losses": by_key(&evaluation.losses()),
+                "spread": by_criterion(|of| Losses::spread(&evaluation.by_fold, of)),
                 "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
             })
         };
-        let json = json!({
+        let mut json = json!({
             "data": data.name(),
             "seed": self.settings.seed,
-            "folds": self.folds,
+            "folds": folds.n_folds(),
             "results": evaluations.iter().map(result).collect::<Vec<_>>(),
         });
+        // There only where one cut was asked for, so that nobody takes it for cross-validation.
+        if let Some(tested) = self.holdout {
+            json["holdout"] = tested.into();
+        }
         json.to_string() + "\n"
+    }
+
+    fn text(
+        &self,
+        data: &Dataset,
+        selection: &Selection,
+        folds: &Folds,
+        evaluations: &[Evaluation],
+    ) -> String {
+        let rows = format!("{} rows{}", data.n_rows(), selection.in_words());
+        let cut = match self.holdout {
+            None => {
+                let folds = folds_in_words(self.folds, self.stratify.balance());
+                format!("{folds} of {rows}, seed {}; mean losses", self.settings.seed)
+            }
+            Some(_) => {
+                let n_tested: usize = folds.sizes().iter().sum();
+                let n_trained = data.n_rows() - n_tested;
+                let stratified = balance_in_words(self.stratify.balance());
+                format!(
+                    "one hold-out{stratified} of {rows}, {n_tested} tested and {n_trained} \
+                     trained on, seed {}; losses",
+                    self.settings.seed
+                )
+            }
+        };
+        let marked = if evaluations.len() > 1 { ", * marks the least" } else { "" };
+        let mut page = format!("{}: {cut}, smaller is better{marked}\n\n", data.name());
+        page += &table(evaluations);
+        page.push('\n');
+        for evaluation in evaluations {
+            let _ = writeln!(
+                page,
+                "  {:<12} {:.2} s to train, {:.2} s to predict",
+                evaluation.method.to_string(),
+                evaluation.train.seconds,
+                evaluation.predict.seconds
+            );
+        }
+        page
     }
 }
 
 fn by_key(losses: &Losses) -> Map<String, Value> {
-    let value = |loss: Option<f64>| loss.map_or(Value::Null, Value::from);
-    losses.iter().map(|(criterion, loss)| (criterion.key().to_string(), value(loss))).collect()
+    by_criterion(|criterion| losses.get(criterion))
+}
+
+fn by_criterion(value: impl Fn(Criterion) -> Option<f64>) -> Map<String, Value> {
+    let of = |criterion| value(criterion).map_or(Value::Null, Value::from);
+    Criterion::ALL
+        .map(|criterion| (criterion.key().to_string(), of(criterion)))
+        .into_iter()
+        .collect()
 }
 
 /// A table: a row for each criterion, a column for each method, the least loss marked.
@@ -156,32 +241,10 @@ pub(crate) fn table(evaluations: &[Evaluation]) -> String {
     page
 }
 
-fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String {
-    let mut page = format!(
-        "{}: {} of {} rows, seed {}; mean losses, smaller is better{}\n\n",
-        data.name(),
-        folds_in_words(asked.folds, asked.stratify.balance()),
-        data.n_rows(),
-        asked.settings.seed,
-        if evaluations.len() > 1 { ", * marks the least" } else { "" }
-    );
-    page += &table(evaluations);
-    page.push('\n');
-    for evaluation in evaluations {
-        let _ = writeln!(
-            page,
-            "  {:<12} {:.2} s to train, {:.2} s to predict",
-            evaluation.method.to_string(),
-            evaluation.train.seconds,
-            evaluation.predict.seconds
-        );
-    }
-    page
-}
-
 fn save_predictions(
     path: &Path,
     data: &Dataset,
+    selection: &Selection,
     folds: &Folds,
     evaluations: &[Evaluation],
     names: CsvNames,
@@ -193,7 +256,9 @@ fn save_predictions(
         csv.write_record(header.map(Cow::into_owned))?;
         for evaluation in evaluations {
             for (row, fold) in folds.fold_of().iter().enumerate() {
-                let start = [fold.to_string(), row.to_string(), evaluation.method.to_string()];
+                let Some(fold) = fold else { continue };
+                let number = selection.number(row).to_string();
+                let start = [fold.to_string(), number, evaluation.method.to_string()];
                 let answers = &evaluation.answers;
                 let cells =
                     answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());
