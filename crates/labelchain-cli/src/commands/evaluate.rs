@@ -10,7 +10,7 @@ use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation};
-use labelchain::loss::{Criterion, Losses};
+use labelchain::loss::{Averaging, Criterion, Losses, Rate};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +18,7 @@ use crate::args::{
     BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify, balance_in_words,
     folds_in_words, methods_in_words, notes,
 };
+use crate::measures::loss_title;
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -188,8 +189,10 @@ impl Evaluate {
                 )
             }
         };
-        let marked = if evaluations.len() > 1 { ", * marks the least" } else { "" };
-        let mut page = format!("{}: {cut}, smaller is better{marked}\n\n", data.name());
+        let spread =
+            if folds.n_folds() > 1 { ", ± their standard deviation over folds" } else { "" };
+        let marked = if evaluations.len() > 1 { "; * marks the best" } else { "" };
+        let mut page = format!("{}: {cut}, smaller is better{spread}{marked}\n\n", data.name());
         page += &table(evaluations);
         page.push('\n');
         for evaluation in evaluations {
@@ -217,28 +220,59 @@ fn by_criterion(value: impl Fn(Criterion) -> Option<f64>) -> Map<String, Value> 
         .collect()
 }
 
-/// A table: a row for each criterion, a column for each method, the least loss marked.
+/// A table: a row for each criterion, a column for each method, the least loss marked, each with its
+/// spread over folds where there are several. Below it F1 itself, the greatest marked.
 pub(crate) fn table(evaluations: &[Evaluation]) -> String {
-    let mut page = format!("  {:<14}", "loss");
-    for evaluation in evaluations {
-        let _ = write!(page, "{:>13}", evaluation.method.to_string());
+    let width = |name: &String| name.chars().count().max(15) + 2;
+    let names: Vec<String> = evaluations.iter().map(|of| of.method.to_string()).collect();
+    let widths: Vec<usize> = names.iter().map(width).collect();
+    let mut page = format!("  {:<15}", "loss");
+    for (name, width) in names.iter().zip(&widths) {
+        let _ = write!(page, "  {name:<0$}", width - 2);
     }
-    page.push('\n');
+    page = page.trim_end().to_string() + "\n";
     let means: Vec<Losses> = evaluations.iter().map(Evaluation::losses).collect();
     for criterion in Criterion::ALL {
-        let _ = write!(page, "  {:<14}", criterion.to_string());
-        let shown: Vec<String> = means
-            .iter()
-            .map(|losses| losses.get(criterion).map_or("–".into(), |loss| format!("{loss:.4}")))
-            .collect();
-        let least = shown.iter().min().cloned().unwrap_or_default();
-        for value in &shown {
-            let mark = if *value == least && means.len() > 1 { "*" } else { " " };
-            let _ = write!(page, "{value:>12}{mark}");
-        }
-        page.push('\n');
+        let shown = means.iter().map(|losses| shown(losses.get(criterion))).collect();
+        let spread = |of: &Evaluation| match Losses::spread(&of.by_fold, criterion) {
+            Some(spread) => format!(" ±{spread:.4}"),
+            None => String::new(),
+        };
+        let spreads: Vec<String> = evaluations.iter().map(spread).collect();
+        page += &line(&loss_title(criterion), shown, &spreads, &widths, true);
+    }
+    page += "\n  F1, greater is better\n";
+    for averaging in [Averaging::Example, Averaging::Macro, Averaging::Micro] {
+        let criterion = Criterion::Of(averaging, Rate::F1);
+        let metric = |losses: &Losses| shown(losses.get(criterion).map(|loss| 1.0 - loss));
+        let shown = means.iter().map(metric).collect();
+        page += &line(criterion.title(), shown, &vec![String::new(); means.len()], &widths, false);
     }
     page
+}
+
+/// A value from 0 to 1 in a table, so that the order of texts is that of values.
+fn shown(value: Option<f64>) -> Option<String> {
+    value.map(|value| format!("{value:.4}"))
+}
+
+/// A line of the table: values that look the same are marked together.
+fn line(
+    title: &str,
+    values: Vec<Option<String>>,
+    spreads: &[String],
+    widths: &[usize],
+    is_loss: bool,
+) -> String {
+    let best = if is_loss { values.iter().flatten().min() } else { values.iter().flatten().max() };
+    let mut line = format!("  {title:<15}");
+    for ((value, spread), width) in values.iter().zip(spreads).zip(widths) {
+        let is_best = values.len() > 1 && value.is_some() && value.as_ref() == best;
+        let mark = if is_best { "*" } else { "" };
+        let value = value.as_deref().unwrap_or("–");
+        let _ = write!(line, "  {:<1$}", format!("{value}{spread}{mark}"), width - 2);
+    }
+    line.trim_end().to_string() + "\n"
 }
 
 fn save_predictions(
