@@ -1,6 +1,7 @@
 //! What was typed.
 
 use std::collections::HashSet;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
     Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions,
-    Reading, Threshold, read, read_in_blocks,
+    Reading, RowNumbers, Table, Threshold, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -178,23 +179,32 @@ impl ModelAndRows {
         }))
     }
 
-    /// The rows, so many at a time: as the file has them, and as the model takes them.
+    /// The selected rows, of so many at a time: as the file has them, and as the model takes them.
     pub(crate) fn rows<'m>(
         &'m self,
         model: &'m Model,
+        selection: &'m Selection,
         n_rows: usize,
     ) -> Result<impl Iterator<Item = Result<(Dataset, AlignedRows<'m>)>> + 'm> {
-        let (mut noted, mut first) = (HashSet::new(), 0);
-        Ok(self.blocks(model, n_rows)?.map(move |block| {
-            let (found, notes) = block?;
-            let rows = self.aligned(model, &found, |row| first + row)?;
-            first += found.n_rows();
-            let more = if rows.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
+        let (mut noted, mut n_read, mut n_given) = (HashSet::new(), 0, 0);
+        let blocks = self.blocks(model, n_rows)?.map(Some).chain(iter::once(None));
+        let given = move |block: Option<Result<(Dataset, Vec<Note>)>>| {
+            let Some(block) = block else {
+                // Only now is it known how many rows there are.
+                return selection.check(&self.data.path, n_read).map(|()| None);
+            };
+            let (block, notes) = block?;
+            let more = if block.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
+            let found = selection.of_block(block, &mut n_read);
+            let Some(found) = found else { return Ok(None) };
+            let rows = self.aligned(model, &found, |row| selection.number(n_given + row))?;
+            n_given += found.n_rows();
             for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
                 remark(&format!("note: {}{more}", note.text));
             }
-            Ok((found, rows))
-        }))
+            Ok(Some((found, rows)))
+        };
+        Ok(blocks.map(given).filter_map(Result::transpose))
     }
 
     /// One row, as the model takes it.
@@ -223,6 +233,69 @@ impl ModelAndRows {
     ) -> Result<AlignedRows<'m>> {
         let aligned = model.align(some, &self.data.path);
         aligned.map_err(|error| self.data.in_file(error, row))
+    }
+}
+
+/// Which rows of a data file are used.
+#[derive(Args)]
+pub(crate) struct RowArgs {
+    /// Only some rows: a file of their numbers, from 0, one a line, as labelchain split writes them.
+    /// They are taken in the order of the data
+    #[arg(long, value_name = "FILE", help_heading = READING)]
+    rows: Option<PathBuf>,
+}
+
+impl RowArgs {
+    pub(crate) fn read(&self, max_memory: u64) -> Result<Selection> {
+        let list = self.rows.as_ref().map(|path| RowNumbers::read(path, max_memory));
+        list.transpose().map(Selection)
+    }
+
+    /// Refuses to write over the list.
+    pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
+        self.rows.iter().try_for_each(|list| not_over(&[list], out))
+    }
+}
+
+/// The rows of a data file that a request is about: those of a list, or all.
+pub(crate) struct Selection(Option<RowNumbers>);
+
+impl Selection {
+    /// How many rows the list has; none where all are meant.
+    pub(crate) fn n_listed(&self) -> Option<usize> {
+        self.0.as_ref().map(|list| list.rows().len())
+    }
+
+    /// The number in the file of the row that is `at`th of these.
+    pub(crate) fn number(&self, at: usize) -> usize {
+        self.0.as_ref().and_then(|list| list.rows().get(at)).copied().unwrap_or(at)
+    }
+
+    /// Refuses a list of rows that the file `path` does not have.
+    fn check(&self, path: &Path, n_rows: usize) -> Result<()> {
+        self.0.as_ref().map_or(Ok(()), |list| list.in_data(path, n_rows).map(|_| ()))
+    }
+
+    /// These rows of a table that holds all rows of the file `path`.
+    pub(crate) fn of(&self, table: Table, path: &Path) -> Result<Table> {
+        let Some(list) = &self.0 else { return Ok(table) };
+        Ok(table.select(list.in_data(path, table.rows().n_rows())?))
+    }
+
+    /// These rows of a block, before which the file has `n_read` rows; none if the list has none of
+    /// them.
+    fn of_block(&self, block: Dataset, n_read: &mut usize) -> Option<Dataset> {
+        let first = *n_read;
+        *n_read += block.n_rows();
+        let Some(list) = &self.0 else { return Some(block) };
+        let rows: Vec<usize> = list.within(first..*n_read).iter().map(|row| row - first).collect();
+        (!rows.is_empty()).then(|| block.select(&rows))
+    }
+
+    /// What follows a number of rows in a text.
+    pub(crate) fn in_words(&self) -> String {
+        let listed = |list: &RowNumbers| format!(" listed in {}", list.path().display());
+        self.0.as_ref().map(listed).unwrap_or_default()
     }
 }
 
@@ -383,12 +456,16 @@ impl Stratify {
 
 /// So many folds, and what is spread evenly over them.
 pub(crate) fn folds_in_words(n_folds: usize, balance: Option<Balance>) -> String {
-    let stratified = match balance {
+    format!("{n_folds} folds{}", balance_in_words(balance))
+}
+
+/// What is spread evenly over the parts of a cut, as it follows their name.
+pub(crate) fn balance_in_words(balance: Option<Balance>) -> &'static str {
+    match balance {
         None => "",
         Some(Balance::Labels) => " stratified by labels",
         Some(Balance::Pairs) => " stratified by pairs of labels",
-    };
-    format!("{n_folds} folds{stratified}")
+    }
 }
 
 /// What can be set about a method; the defaults are the paper's.

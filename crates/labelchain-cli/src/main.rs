@@ -5,6 +5,7 @@ mod bars;
 mod commands;
 mod fetch;
 mod interrupt;
+mod measures;
 mod memory;
 mod messages;
 mod progress;

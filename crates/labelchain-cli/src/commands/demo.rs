@@ -48,9 +48,10 @@ impl Demo {
         let mut page = format!(
             "A generated data set: {} rows, {} features, {} labels that depend on each other.\n\
              Ten-fold cross-validation of four ensembles of 20 naive Bayes chains; mean losses,\n\
-             smaller is better, * marks the least. The order of labels is chosen for each row by\n\
-             how well each label is predicted near it (dynamic), or that of the nearest row (oocc), or\n\
-             random (ecc); ga draws 60 random orders, and a genetic search chooses 20 chains.\n\n",
+             smaller is better, ± their standard deviation over folds; * marks the best. The order of\n\
+             labels is chosen for each row by how well each label is predicted near it (dynamic), or\n\
+             that of the nearest row (oocc), or random (ecc); ga draws 60 random orders, and a genetic\n\
+             search chooses 20 chains.\n\n",
             data.n_rows(),
             data.n_features(),
             data.n_labels()

@@ -4,19 +4,20 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::split::{Folds, folds};
+use labelchain::data::split::{Folds, Holdout, folds, holdout};
 use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation};
-use labelchain::loss::{Criterion, Losses};
+use labelchain::loss::{Averaging, Criterion, Losses, Rate};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, Stratify, folds_in_words, methods_in_words,
-    notes, probability_column,
+    AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
+    balance_in_words, folds_in_words, methods_in_words, notes, probability_column,
 };
+use crate::measures::loss_title;
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -29,6 +30,9 @@ Examples:
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
+
+    #[command(flatten)]
+    rows: RowArgs,
 
     #[arg(
         help = format!("Methods to compare, with commas between them; each is {}", methods_in_words()),
@@ -46,6 +50,10 @@ pub(crate) struct Evaluate {
     /// How many folds
     #[arg(long, value_name = "K", default_value_t = 10)]
     folds: usize,
+
+    /// Instead of folds: one cut, with this share of the rows to test on, and all others to train on
+    #[arg(long, value_name = "SHARE", conflicts_with = "folds")]
+    holdout: Option<f64>,
 
     /// Spread labels evenly over the folds: iterative (each label), pairs (each pair of labels)
     #[arg(long, value_enum, default_value_t = Stratify::None)]
@@ -73,21 +81,20 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         let settings = self.settings.settings(&self.method)?;
-        self.predictions.iter().try_for_each(|path| self.data.not_over(path))?;
+        if let Some(path) = &self.predictions {
+            self.data.not_over(path)?;
+            self.rows.not_over(path)?;
+        }
         self.settings.start_threads()?;
+        let selection = self.rows.read(self.data.reading.max_memory())?;
         let reading = self.data.read()?;
         notes(&reading.notes);
-        let table = reading.table;
+        let table = selection.of(reading.table, &self.data.path)?;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);
-        let folds = match self.stratify.balance() {
-            None => folds(data.n_rows(), self.folds, seed)?,
-            Some(balance) => {
-                stratify(data.labels(), &equal_shares(self.folds)?, balance, None, seed)?
-            }
-        };
+        let folds = self.cut(data, seed)?;
         let methods: Vec<Method> = self.method.iter().map(|&method| self.aim.of(method)).collect();
-        let bar = Bar::new("fold", self.folds);
+        let bar = Bar::new("fold", folds.n_folds());
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
         let validation = CrossValidation {
@@ -101,18 +108,44 @@ impl Evaluate {
             (Table::Bags(bags), Some(reduction)) => validation.run_bags(bags, reduction),
             (Table::Bags(_), None) => Err(Error::NotRows { name: data.name().into() }),
         };
-        let evaluations = evaluations.map_err(|error| self.data.in_file(error, |row| row))?;
+        let in_file = |error| self.data.in_file(error, |row| selection.number(row));
+        let evaluations = evaluations.map_err(in_file)?;
         bar.end();
         if let Some(path) = &self.predictions {
-            save_predictions(path, data, &folds, &evaluations, self.names.names())?;
+            save_predictions(path, data, &selection, &folds, &evaluations, self.names.names())?;
         }
         if self.json {
-            return print_data(&self.json(data, &evaluations));
+            return print_data(&self.json(data, &folds, &evaluations));
         }
-        print(&text(data, self, &evaluations))
+        print(&self.text(data, &selection, &folds, &evaluations))
     }
 
-    fn json(&self, data: &Dataset, evaluations: &[Evaluation]) -> String {
+    /// The folds, or the one cut that was asked for instead.
+    fn cut(&self, data: &Dataset, seed: Seed) -> Result<Folds> {
+        let (balance, labels) = (self.stratify.balance(), data.labels());
+        let Some(tested) = self.holdout else {
+            return match balance {
+                None => folds(data.n_rows(), self.folds, seed),
+                Some(balance) => stratify(labels, &equal_shares(self.folds)?, balance, None, seed),
+            };
+        };
+        if !(tested > 0.0 && tested < 1.0) {
+            let accepted = "above 0 and below 1, so that there are rows to train on and to test";
+            return Err(Error::Setting { name: "--holdout", value: tested.to_string(), accepted });
+        }
+        let trained = 1.0 - tested;
+        Folds::of_holdout(&match balance {
+            None => holdout(data.n_rows(), trained, seed)?,
+            Some(balance) => {
+                // As split computes it from the share to train on: the same bits, so the same rows.
+                let shares = [trained, 1.0 - trained];
+                let parts = stratify(labels, &shares, balance, None, seed)?;
+                Holdout { train: parts.test_rows(0), test: parts.test_rows(1) }
+            }
+        })
+    }
+
+    fn json(&self, data: &Dataset, folds: &Folds, evaluations: &[Evaluation]) -> String {
         let result = |evaluation: &Evaluation| {
             let fold =
                 |(fold, losses): (usize, &Losses)| json!({"fold": fold, "losses": by_key(losses)});
@@ -120,74 +153,137 @@ impl Evaluate {
                 "method": evaluation.method.to_string(),
                 "seconds": {"train": evaluation.train.seconds, "predict": evaluation.predict.seconds},
                 "losses": by_key(&evaluation.losses()),
+                "spread": by_criterion(|of| Losses::spread(&evaluation.by_fold, of)),
                 "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
             })
         };
-        let json = json!({
+        let mut json = json!({
             "data": data.name(),
             "seed": self.settings.seed,
-            "folds": self.folds,
+            "folds": folds.n_folds(),
             "results": evaluations.iter().map(result).collect::<Vec<_>>(),
         });
+        // There only where one cut was asked for, so that nobody takes it for cross-validation.
+        if let Some(tested) = self.holdout {
+            json["holdout"] = tested.into();
+        }
         json.to_string() + "\n"
+    }
+
+    fn text(
+        &self,
+        data: &Dataset,
+        selection: &Selection,
+        folds: &Folds,
+        evaluations: &[Evaluation],
+    ) -> String {
+        let rows = format!("{} rows{}", data.n_rows(), selection.in_words());
+        let cut = match self.holdout {
+            None => {
+                let folds = folds_in_words(self.folds, self.stratify.balance());
+                format!("{folds} of {rows}, seed {}; mean losses", self.settings.seed)
+            }
+            Some(_) => {
+                let n_tested: usize = folds.sizes().iter().sum();
+                let n_trained = data.n_rows() - n_tested;
+                let stratified = balance_in_words(self.stratify.balance());
+                format!(
+                    "one hold-out{stratified} of {rows}, {n_tested} tested and {n_trained} \
+                     trained on, seed {}; losses",
+                    self.settings.seed
+                )
+            }
+        };
+        let spread =
+            if folds.n_folds() > 1 { ", ± their standard deviation over folds" } else { "" };
+        let marked = if evaluations.len() > 1 { "; * marks the best" } else { "" };
+        let mut page = format!("{}: {cut}, smaller is better{spread}{marked}\n\n", data.name());
+        page += &table(evaluations);
+        page.push('\n');
+        for evaluation in evaluations {
+            let _ = writeln!(
+                page,
+                "  {:<12} {:.2} s to train, {:.2} s to predict",
+                evaluation.method.to_string(),
+                evaluation.train.seconds,
+                evaluation.predict.seconds
+            );
+        }
+        page
     }
 }
 
 fn by_key(losses: &Losses) -> Map<String, Value> {
-    let value = |loss: Option<f64>| loss.map_or(Value::Null, Value::from);
-    losses.iter().map(|(criterion, loss)| (criterion.key().to_string(), value(loss))).collect()
+    by_criterion(|criterion| losses.get(criterion))
 }
 
-/// A table: a row for each criterion, a column for each method, the least loss marked.
+fn by_criterion(value: impl Fn(Criterion) -> Option<f64>) -> Map<String, Value> {
+    let of = |criterion| value(criterion).map_or(Value::Null, Value::from);
+    Criterion::ALL
+        .map(|criterion| (criterion.key().to_string(), of(criterion)))
+        .into_iter()
+        .collect()
+}
+
+/// A table: a row for each criterion, a column for each method, the least loss marked, each with its
+/// spread over folds where there are several. Below it F1 itself, the greatest marked.
 pub(crate) fn table(evaluations: &[Evaluation]) -> String {
-    let mut page = format!("  {:<14}", "loss");
-    for evaluation in evaluations {
-        let _ = write!(page, "{:>13}", evaluation.method.to_string());
+    let width = |name: &String| name.chars().count().max(15) + 2;
+    let names: Vec<String> = evaluations.iter().map(|of| of.method.to_string()).collect();
+    let widths: Vec<usize> = names.iter().map(width).collect();
+    let mut page = format!("  {:<15}", "loss");
+    for (name, width) in names.iter().zip(&widths) {
+        let _ = write!(page, "  {name:<0$}", width - 2);
     }
-    page.push('\n');
+    page = page.trim_end().to_string() + "\n";
     let means: Vec<Losses> = evaluations.iter().map(Evaluation::losses).collect();
     for criterion in Criterion::ALL {
-        let _ = write!(page, "  {:<14}", criterion.to_string());
-        let shown: Vec<String> = means
-            .iter()
-            .map(|losses| losses.get(criterion).map_or("–".into(), |loss| format!("{loss:.4}")))
-            .collect();
-        let least = shown.iter().min().cloned().unwrap_or_default();
-        for value in &shown {
-            let mark = if *value == least && means.len() > 1 { "*" } else { " " };
-            let _ = write!(page, "{value:>12}{mark}");
-        }
-        page.push('\n');
+        let shown = means.iter().map(|losses| shown(losses.get(criterion))).collect();
+        let spread = |of: &Evaluation| match Losses::spread(&of.by_fold, criterion) {
+            Some(spread) => format!(" ±{spread:.4}"),
+            None => String::new(),
+        };
+        let spreads: Vec<String> = evaluations.iter().map(spread).collect();
+        page += &line(&loss_title(criterion), shown, &spreads, &widths, true);
+    }
+    page += "\n  F1, greater is better\n";
+    for averaging in [Averaging::Example, Averaging::Macro, Averaging::Micro] {
+        let criterion = Criterion::Of(averaging, Rate::F1);
+        let metric = |losses: &Losses| shown(losses.get(criterion).map(|loss| 1.0 - loss));
+        let shown = means.iter().map(metric).collect();
+        page += &line(criterion.title(), shown, &vec![String::new(); means.len()], &widths, false);
     }
     page
 }
 
-fn text(data: &Dataset, asked: &Evaluate, evaluations: &[Evaluation]) -> String {
-    let mut page = format!(
-        "{}: {} of {} rows, seed {}; mean losses, smaller is better{}\n\n",
-        data.name(),
-        folds_in_words(asked.folds, asked.stratify.balance()),
-        data.n_rows(),
-        asked.settings.seed,
-        if evaluations.len() > 1 { ", * marks the least" } else { "" }
-    );
-    page += &table(evaluations);
-    page.push('\n');
-    for evaluation in evaluations {
-        let _ = writeln!(
-            page,
-            "  {:<12} {:.2} s to train, {:.2} s to predict",
-            evaluation.method.to_string(),
-            evaluation.train.seconds,
-            evaluation.predict.seconds
-        );
+/// A value from 0 to 1 in a table, so that the order of texts is that of values.
+fn shown(value: Option<f64>) -> Option<String> {
+    value.map(|value| format!("{value:.4}"))
+}
+
+/// A line of the table: values that look the same are marked together.
+fn line(
+    title: &str,
+    values: Vec<Option<String>>,
+    spreads: &[String],
+    widths: &[usize],
+    is_loss: bool,
+) -> String {
+    let best = if is_loss { values.iter().flatten().min() } else { values.iter().flatten().max() };
+    let mut line = format!("  {title:<15}");
+    for ((value, spread), width) in values.iter().zip(spreads).zip(widths) {
+        let is_best = values.len() > 1 && value.is_some() && value.as_ref() == best;
+        let mark = if is_best { "*" } else { "" };
+        let value = value.as_deref().unwrap_or("–");
+        let _ = write!(line, "  {:<1$}", format!("{value}{spread}{mark}"), width - 2);
     }
-    page
+    line.trim_end().to_string() + "\n"
 }
 
 fn save_predictions(
     path: &Path,
     data: &Dataset,
+    selection: &Selection,
     folds: &Folds,
     evaluations: &[Evaluation],
     names: CsvNames,
@@ -200,7 +296,9 @@ fn save_predictions(
         csv.write_record(header.chain(labels).chain(probabilities))?;
         for evaluation in evaluations {
             for (row, fold) in folds.fold_of().iter().enumerate() {
-                let start = [fold.to_string(), row.to_string(), evaluation.method.to_string()];
+                let Some(fold) = fold else { continue };
+                let number = selection.number(row).to_string();
+                let start = [fold.to_string(), number, evaluation.method.to_string()];
                 let answers = &evaluation.answers;
                 let cells =
                     answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());

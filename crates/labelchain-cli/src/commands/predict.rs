@@ -11,7 +11,9 @@ use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
-use crate::args::{AimArgs, ModelAndRows, NameArgs, Threads, is_same_file, probability_column};
+use crate::args::{
+    AimArgs, ModelAndRows, NameArgs, RowArgs, Selection, Threads, is_same_file, probability_column,
+};
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
 
@@ -20,6 +22,9 @@ use crate::progress::Bar;
 pub(crate) struct Predict {
     #[command(flatten)]
     files: ModelAndRows,
+
+    #[command(flatten)]
+    rows: RowArgs,
 
     /// Where the answers go, by ending: .csv .tsv .jsonl, or with the inputs .arff .parquet .svm; - is
     /// CSV on standard output
@@ -60,8 +65,10 @@ enum Kind {
 impl Predict {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.files.not_over(&self.out)?;
+        self.rows.not_over(&self.out)?;
         if let Some(path) = &self.explain {
             self.files.not_over(path)?;
+            self.rows.not_over(path)?;
             if *path == self.out || is_same_file(path, &self.out) {
                 return Err(Failure::Library(Error::CannotWrite {
                     path: path.clone(),
@@ -74,10 +81,11 @@ impl Predict {
         self.threads.start()?;
         let model = self.files.model()?;
         let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
+        let selection = self.rows.read(self.files.data.reading.max_memory())?;
         let progress = Bar::spinner("predicting");
         let written = match kind {
-            Kind::Data => self.write_data(&model).map_err(Failure::Library),
-            _ => self.write_answers(&model, kind).map(|()| vec![self.out.clone()]),
+            Kind::Data => self.write_data(&model, &selection).map_err(Failure::Library),
+            _ => self.write_answers(&model, &selection, kind).map(|()| vec![self.out.clone()]),
         };
         progress.end();
         let written = written?;
@@ -146,16 +154,21 @@ impl Predict {
     }
 
     /// Block by block, so that the file may be larger than memory.
-    fn write_answers(&self, model: &Model, kind: Kind) -> Result<(), Failure> {
+    fn write_answers(
+        &self,
+        model: &Model,
+        selection: &Selection,
+        kind: Kind,
+    ) -> Result<(), Failure> {
         // With 64 MB of cells, what is done once a block does not count.
         let n_bytes = (self.files.data.reading.max_memory() / 8).min(64 << 20) as usize;
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
-            for block in self.files.rows(model, n_rows).map_err(io::Error::other)? {
+            for block in self.files.rows(model, selection, n_rows).map_err(io::Error::other)? {
                 let (_, rows) = block.map_err(io::Error::other)?;
                 let prediction = self.predict(&rows).map_err(io::Error::other)?;
-                let answered = Answered { model, prediction: &prediction, first };
+                let answered = Answered { model, selection, prediction: &prediction, first };
                 match kind {
                     Kind::Separated(separator) => {
                         answered.separated(out, separator, self.proba, self.names.names())?;
@@ -183,13 +196,13 @@ impl Predict {
     }
 
     /// All rows at once: a data file names at its head what stands in it.
-    fn write_data(&self, model: &Model) -> Result<Vec<PathBuf>> {
+    fn write_data(&self, model: &Model, selection: &Selection) -> Result<Vec<PathBuf>> {
         let mut all = vec![];
-        for block in self.files.rows(model, usize::MAX)? {
+        for block in self.files.rows(model, selection, usize::MAX)? {
             let (found, rows) = block?;
             let prediction = self.predict(&rows)?;
             if let Some(path) = &self.explain {
-                let answered = Answered { model, prediction: &prediction, first: 0 };
+                let answered = Answered { model, selection, prediction: &prediction, first: 0 };
                 all.push(Output::with(path, |out| answered.explanations(&rows, out))?);
             }
             // Rows that fill the memory are held twice, but not three times.
@@ -223,14 +236,20 @@ impl Predict {
     }
 }
 
-/// What is predicted for a block of rows, and the number of the first.
+/// What is predicted for a block of the selected rows, and how many of them stand before it.
 struct Answered<'a> {
     model: &'a Model,
+    selection: &'a Selection,
     prediction: &'a Prediction,
     first: usize,
 }
 
 impl Answered<'_> {
+    /// The number in the file of a row of the block.
+    fn number(&self, at: usize) -> usize {
+        self.selection.number(self.first + at)
+    }
+
     /// A column of 0 and 1 for each label, in label order; then, if asked for, the probabilities, and the
     /// shares. Names go before the first row.
     fn separated(
@@ -264,7 +283,7 @@ impl Answered<'_> {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for at in 0..self.prediction.n_rows() {
             let mut line = json!({
-                "row": self.first + at,
+                "row": self.number(at),
                 "votes": self.prediction.shares(at),
                 "relevant": self.prediction.relevant(at).collect::<Vec<_>>(),
             });
@@ -285,7 +304,7 @@ impl Answered<'_> {
             let some: Vec<usize> = (start..rows.n_rows().min(start + SOME)).collect();
             let explanations = rows.select(&some).explain().map_err(io::Error::other)?;
             for (&at, explanation) in some.iter().zip(&explanations) {
-                writeln!(out, "{}", explanation.json(self.first + at))?;
+                writeln!(out, "{}", explanation.json(self.number(at)))?;
             }
         }
         Ok(())

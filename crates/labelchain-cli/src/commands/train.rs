@@ -8,7 +8,9 @@ use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
-use crate::args::{AimArgs, BagArgs, DataFile, MethodArgs, methods_in_words, notes};
+use crate::args::{
+    AimArgs, BagArgs, DataFile, MethodArgs, RowArgs, Selection, methods_in_words, notes,
+};
 use crate::messages::{Failure, remark};
 use crate::progress::Bar;
 
@@ -20,6 +22,9 @@ use crate::progress::Bar;
 pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
+
+    #[command(flatten)]
+    rows: RowArgs,
 
     #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb", help = format!("The method: {}", methods_in_words()))]
     method: Method,
@@ -46,13 +51,15 @@ impl Train {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         self.data.not_over(&self.out)?;
+        self.rows.not_over(&self.out)?;
         self.not_over_foreign()?;
         let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads()?;
+        let selection = self.rows.read(self.data.reading.max_memory())?;
         let bar = Bar::spinner("training");
-        let model = self.model(&settings, &|progress| bar.show(progress));
+        let model = self.model(&settings, &selection, &|progress| bar.show(progress));
         bar.end();
-        let model = model.map_err(|error| self.data.in_file(error, |row| row))?;
+        let model = model.map_err(|error| self.data.in_file(error, |row| selection.number(row)))?;
         model.save(&self.out)?;
         if std::io::stderr().is_terminal() {
             remark(&format!(
@@ -88,7 +95,12 @@ impl Train {
         })
     }
 
-    fn model(&self, settings: &Settings, progress: &dyn Fn(Progress)) -> Result<Model> {
+    fn model(
+        &self,
+        settings: &Settings,
+        selection: &Selection,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Model> {
         let chain = LabelChain::with(self.aim.of(self.method), settings.clone())
             .seed(self.settings.seed)
             .max_memory(self.data.reading.max_memory())
@@ -106,12 +118,16 @@ impl Train {
                     "note: the rows take more than an eighth of --max-memory; they are read a few \
                      columns at a time, which takes longer",
                 );
-                return chain.fit_by_columns(read_by_columns(&self.data.path, &options, share)?);
+                let parts = read_by_columns(&self.data.path, &options, share)?;
+                let selected = |part| selection.of(Table::Rows(part), &self.data.path);
+                return chain.fit_by_columns(
+                    parts.map(|part| part.and_then(selected).and_then(Table::into_rows)),
+                );
             }
             reading => reading?,
         };
         notes(&reading.notes);
-        let table = reading.table;
+        let table = selection.of(reading.table, &self.data.path)?;
         match (&table, self.bags.reduction()) {
             (Table::Bags(bags), Some(reduction)) => chain.fit_bags(bags, reduction),
             (Table::Bags(_), None) => Err(Error::NotRows { name: table.rows().name().into() }),

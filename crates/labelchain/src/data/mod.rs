@@ -28,6 +28,7 @@ mod generate;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
+mod row_numbers;
 mod svmlight;
 mod write;
 
@@ -50,6 +51,7 @@ pub use read::{
     read_in_blocks,
 };
 pub use relevance::Threshold;
+pub use row_numbers::RowNumbers;
 pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};

@@ -269,6 +269,14 @@ impl Table {
         }
     }
 
+    /// The rows or bags named, in that order.
+    pub fn select(&self, rows: &[usize]) -> Table {
+        match self {
+            Table::Rows(data) => Table::Rows(data.select(rows)),
+            Table::Bags(bags) => Table::Bags(bags.select(rows)),
+        }
+    }
+
     /// The single rows, or an error that says how to make them from bags.
     pub fn into_rows(self) -> Result<Dataset> {
         match self {

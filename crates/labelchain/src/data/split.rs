@@ -5,7 +5,8 @@
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 
-/// A partition of rows: each is tested in exactly one fold and trained on in all others.
+/// Which rows are tested together: each in one fold at most, and trained on in all others. In a
+/// partition every row is tested once; in a [hold-out](Folds::of_holdout) most are only trained on.
 ///
 /// ```
 /// use labelchain::data::split::folds;
@@ -19,7 +20,7 @@ use crate::seed::Seed;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folds {
     n_folds: usize,
-    fold_of: Vec<usize>,
+    fold_of: Vec<Option<usize>>,
 }
 
 impl Folds {
@@ -30,13 +31,54 @@ impl Folds {
     pub fn new(fold_of: Vec<usize>, n_folds: usize) -> Result<Folds> {
         check_n_folds(n_folds)?;
         match fold_of.iter().find(|&&fold| fold >= n_folds) {
-            None => Ok(Folds { n_folds, fold_of }),
+            None => Ok(Folds::partition(fold_of, n_folds)),
             Some(fold) => Err(Error::Setting {
                 name: "fold of a row",
                 value: fold.to_string(),
                 accepted: "less than the number of folds",
             }),
         }
+    }
+
+    /// A hold-out as one fold, which tests the rows kept back.
+    ///
+    /// ```
+    /// use labelchain::data::split::{Folds, holdout};
+    /// use labelchain::seed::Seed;
+    ///
+    /// let cut = holdout(10, 0.7, Seed::new(1))?;
+    /// let folds = Folds::of_holdout(&cut)?;
+    /// assert_eq!((folds.n_folds(), folds.sizes()), (1, vec![3]));
+    /// assert_eq!((folds.train_rows(0), folds.test_rows(0)), (cut.train, cut.test));
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn of_holdout(cut: &Holdout) -> Result<Folds> {
+        let (n_train, n_test) = (cut.train.len(), cut.test.len());
+        if n_train == 0 || n_test == 0 {
+            let purpose = format!("{n_train} rows to train on and {n_test} to test: each part");
+            return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
+        }
+        let mut fold_of = vec![None; n_train + n_test];
+        let mut is_placed = vec![false; n_train + n_test];
+        for (rows, fold) in [(&cut.train, None), (&cut.test, Some(0))] {
+            for &row in rows {
+                if is_placed.get(row) != Some(&false) {
+                    return Err(Error::Setting {
+                        name: "row of a hold-out",
+                        value: row.to_string(),
+                        accepted: "one of the rows, each in one part and none left out",
+                    });
+                }
+                is_placed[row] = true;
+                fold_of[row] = fold;
+            }
+        }
+        Ok(Folds { n_folds: 1, fold_of })
+    }
+
+    /// Folds that test every row; each number is below `n_folds`.
+    fn partition(fold_of: Vec<usize>, n_folds: usize) -> Folds {
+        Folds { n_folds, fold_of: fold_of.into_iter().map(Some).collect() }
     }
 
     /// How many folds.
@@ -49,29 +91,29 @@ impl Folds {
         self.fold_of.len()
     }
 
-    /// The fold in which each row is tested.
-    pub fn fold_of(&self) -> &[usize] {
+    /// The fold in which each row is tested; none if it is only trained on.
+    pub fn fold_of(&self) -> &[Option<usize>] {
         &self.fold_of
     }
 
     /// The rows of a fold, ascending.
     pub fn test_rows(&self, fold: usize) -> Vec<usize> {
-        self.rows_where(|of| of == fold)
+        self.rows_where(|of| of == Some(fold))
     }
 
-    /// The rows of all other folds, ascending.
+    /// All other rows, ascending.
     pub fn train_rows(&self, fold: usize) -> Vec<usize> {
-        self.rows_where(|of| of != fold)
+        self.rows_where(|of| of != Some(fold))
     }
 
     /// How many rows each fold tests.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.n_folds];
-        self.fold_of.iter().for_each(|&fold| sizes[fold] += 1);
+        self.fold_of.iter().flatten().for_each(|&fold| sizes[fold] += 1);
         sizes
     }
 
-    fn rows_where(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    fn rows_where(&self, wanted: impl Fn(Option<usize>) -> bool) -> Vec<usize> {
         (0..self.n_rows()).filter(|&row| wanted(self.fold_of[row])).collect()
     }
 }
@@ -98,7 +140,7 @@ pub fn folds(n_rows: usize, n_folds: usize, seed: Seed) -> Result<Folds> {
         shuffled[start..end].iter().for_each(|&row| fold_of[row] = fold);
         start = end;
     }
-    Ok(Folds { n_folds, fold_of })
+    Ok(Folds::partition(fold_of, n_folds))
 }
 
 /// Folds that keep the rows of a group together: `groups[row]` names the group, by any number.
@@ -119,7 +161,7 @@ pub fn grouped_folds(groups: &[usize], n_folds: usize, seed: Seed) -> Result<Fol
         sizes[smallest] += members.get(group).len();
         members.get(group).iter().for_each(|&row| fold_of[row as usize] = smallest);
     }
-    Ok(Folds { n_folds, fold_of })
+    Ok(Folds::partition(fold_of, n_folds))
 }
 
 /// A share of the rows to train on, drawn at random; the rest to test on.
@@ -300,6 +342,20 @@ mod tests {
     }
 
     #[test]
+    fn a_hold_out_is_one_fold_that_tests_the_rows_kept_back() {
+        let folds = Folds::of_holdout(&holdout(8, 0.6, Seed::new(1)).unwrap()).unwrap();
+        assert_eq!((folds.n_folds(), folds.sizes()), (1, vec![4]));
+        assert_eq!(folds.test_rows(0), PINNED_TEST);
+        assert_eq!(folds.train_rows(0), [0, 2, 4, 6]);
+        assert_eq!(folds.fold_of()[..2], [None, Some(0)]);
+        let refused = |train: &[usize], test: &[usize]| {
+            Folds::of_holdout(&Holdout { train: train.into(), test: test.into() }).is_err()
+        };
+        assert!(refused(&[0, 1], &[]) && refused(&[], &[0]));
+        assert!(refused(&[0, 3], &[1]) && refused(&[0, 1], &[1]) && !refused(&[0, 2], &[1]));
+    }
+
+    #[test]
     fn the_first_folds_are_one_row_longer() {
         assert_eq!(folds(11, 4, Seed::new(1)).unwrap().sizes(), [3, 3, 3, 2]);
     }
@@ -308,12 +364,12 @@ mod tests {
     #[test]
     fn the_rows_of_a_seed_are_pinned() {
         let seed = Seed::new(1);
-        assert_eq!(folds(8, 3, seed).unwrap().fold_of(), PINNED_FOLDS);
+        assert_eq!(folds(8, 3, seed).unwrap().fold_of(), PINNED_FOLDS.map(Some));
         assert_eq!(holdout(8, 0.6, seed).unwrap().test, PINNED_TEST);
         assert_eq!(subsample(8, 0.66, seed).unwrap(), PINNED_SAMPLE);
         assert_eq!(
             grouped_folds(&[0, 0, 1, 2, 2, 3, 4, 4], 3, seed).unwrap().fold_of(),
-            PINNED_GROUPS
+            PINNED_GROUPS.map(Some)
         );
     }
     const PINNED_FOLDS: [usize; 8] = [1, 2, 2, 0, 0, 1, 1, 0];

@@ -1,8 +1,10 @@
 //! How wrong methods are, and measurements as a table.
 
+mod baseline;
 mod evaluate;
 mod results;
 
+pub use baseline::Baseline;
 pub use evaluate::{CrossValidation, Evaluation};
 pub use results::{Measurement, Results};
 

@@ -19,17 +19,29 @@
 //! assert_eq!(losses.get("ex_fdr".parse()?), Some(0.25));
 //! # Ok::<(), labelchain::error::Error>(())
 //! ```
+//!
+//! Beside the losses there are measures that need more than a loss can say: [`LabelMeasures`] of each
+//! label alone, [`Ranking`] of what probabilities put first, and [`Calibration`] of their size. They
+//! are called what the field calls them, so in some of them greater is better; each [`Measure`] says
+//! which.
 
+mod by_label;
+mod calibration;
 mod confusion;
+mod ranking;
 
+pub use by_label::LabelMeasures;
+pub use calibration::{Calibration, ReliabilityBin};
 pub use confusion::{Confusion, Rate, Undefined};
+pub use ranking::Ranking;
 
 use std::array;
 use std::fmt;
+use std::ops::Range;
 use std::slice;
 use std::str::FromStr;
 
-use crate::data::LabelMatrix;
+use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 
 /// Over what a rate is averaged.
@@ -180,6 +192,19 @@ impl Losses {
         }
     }
 
+    /// The spread of each criterion over folds: the sample standard deviation, with n − 1 below the
+    /// line, because folds stand for the splits that might have been drawn. A fold without a value is
+    /// left out; there is none over fewer than two values.
+    ///
+    /// Folds share most of their training rows, so this says how much folds differ, not how far the
+    /// mean may be from the truth.
+    pub fn spread(folds: &[Losses], criterion: Criterion) -> Option<f64> {
+        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.get(criterion)).collect();
+        let center = mean(values.iter().copied())?;
+        let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
+        (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+    }
+
     /// The value of a criterion, never NaN; `None` where there was nothing to average.
     pub fn get(&self, criterion: Criterion) -> Option<f64> {
         self.values[criterion.index()]
@@ -195,6 +220,48 @@ impl Losses {
     pub fn iter(&self) -> impl Iterator<Item = (Criterion, Option<f64>)> + '_ {
         Criterion::ALL.into_iter().zip(self.values)
     }
+}
+
+/// A number about probabilities, with its names and which way is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// Its name in files, such as `auc_macro`.
+    pub key: &'static str,
+    /// Its name in tables, such as "AUC, macro".
+    pub title: &'static str,
+    /// Its value, never NaN; none where there was nothing to average.
+    pub value: Option<f64>,
+    /// Whether smaller is better.
+    pub is_loss: bool,
+}
+
+/// Refuses what are no probabilities of these cells, row by row, by label.
+fn check_probabilities(truth: &LabelMatrix, probabilities: &[f64]) -> Result<()> {
+    let n_labels = truth.n_labels();
+    Error::unless_same("probabilities", truth.n_rows() * n_labels, probabilities.len())?;
+    // Written so that NaN is refused too.
+    match probabilities.iter().position(|cell| !(0.0..=1.0).contains(cell)) {
+        None => Ok(()),
+        Some(at) => Err(Error::Value {
+            name: format!("probability of label {} in row {}", at % n_labels, at / n_labels).into(),
+            value: probabilities[at].to_string(),
+            accepted: "a number from 0 to 1".into(),
+        }),
+    }
+}
+
+/// The cells of some labels, row by row: whether the label is relevant, and how probable that is said
+/// to be.
+fn cells(
+    truth: &LabelMatrix,
+    probabilities: &[f64],
+    labels: Range<usize>,
+) -> impl Iterator<Item = (bool, f64)> {
+    let row = move |row: usize| {
+        let start = row * truth.n_labels();
+        labels.clone().map(move |at| (truth.get(row, LabelId(at)), probabilities[start + at]))
+    };
+    (0..truth.n_rows()).flat_map(row)
 }
 
 /// The confusion of each row and of each label. Rows are counted 64 labels at a time, by counting the
@@ -234,14 +301,13 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
 
     use super::*;
-    use crate::data::LabelId;
     use Averaging::{Example, Macro, Micro};
     use Criterion::{Hamming, Of, ZeroOne};
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
     /// Rows written as digits: "101" has its first and last label relevant.
-    fn table(rows: &[&str]) -> LabelMatrix {
+    pub(super) fn table(rows: &[&str]) -> LabelMatrix {
         let bits: Vec<Vec<bool>> =
             rows.iter().map(|row| row.bytes().map(|digit| digit == b'1').collect()).collect();
         packed(&bits, rows.first().map_or(0, |row| row.len()))
@@ -264,7 +330,7 @@ mod tests {
         Losses::between(truth, answer, undefined).unwrap()
     }
 
-    fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    pub(super) fn close(a: Option<f64>, b: Option<f64>) -> bool {
         match (a, b) {
             (Some(a), Some(b)) => (a - b).abs() < 1e-12,
             (a, b) => a == b,
@@ -360,6 +426,24 @@ mod tests {
         let mean = Losses::mean(&[small, large]);
         assert_eq!(mean.get(ZeroOne), Some(0.5));
         assert_eq!(mean.n_vacuous(Of(Macro, Rate::Fdr)), 1);
+    }
+
+    #[test]
+    fn the_spread_over_folds_is_the_sample_standard_deviation() {
+        // Zero-one losses of 1, 0 and 1/2: deviations of ±1/2 and 0, so √((1/4 + 1/4) / 2).
+        let folds = [
+            paper(&table(&["1"]), &table(&["0"])),
+            paper(&table(&["1"]), &table(&["1"])),
+            paper(&table(&["1", "1"]), &table(&["1", "0"])),
+        ];
+        assert!(close(Losses::spread(&folds, ZeroOne), Some(0.5)));
+        assert_eq!(Losses::spread(&folds[..1], ZeroOne), None);
+        assert_eq!(Losses::spread(&[], ZeroOne), None);
+        let empty = measure(&LabelMatrix::empty(1, 1), &LabelMatrix::empty(1, 1), Undefined::Skip);
+        let with_empty = [folds[0].clone(), empty, folds[1].clone()];
+        // √(1/4 + 1/4), of the two folds in which something is relevant.
+        let over_two = Losses::spread(&with_empty, Of(Micro, Rate::Fnr));
+        assert!(close(over_two, Some(0.5f64.sqrt())));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use labelchain::Model;
 use labelchain::data::label_list::LabelList;
 use labelchain::data::{
     AttributeKind, Dataset, Dense, Description, LabelChoice, LabelId, LabelMatrix, Matrix,
-    MissingLabels, ReadOptions, Reading, parse, read,
+    MissingLabels, ReadOptions, Reading, RowNumbers, parse, read,
 };
 use labelchain::experiment::Results;
 use labelchain::method::registry;
@@ -24,6 +24,7 @@ pub(crate) const TARGETS: &[Target] = &[
     ("csv", |bytes| text("fuzz.csv", bytes)),
     ("svmlight", |bytes| text("fuzz.svm", bytes)),
     ("xml", xml),
+    ("rows", rows),
     ("results", results),
     ("gzip", |bytes| file("fuzz.csv.gz", bytes)),
     ("bzip2", |bytes| file("fuzz.arff.bz2", bytes)),
@@ -78,6 +79,15 @@ fn xml(bytes: &[u8]) {
         let again = LabelList::parse("fuzz.xml".as_ref(), LabelList::text(&names, &[]).as_bytes());
         assert!(again.is_ok_and(|again| again.names().eq(names.iter())), "{names:?}");
     }
+}
+
+/// What was read as a list of rows is a set of them, and is in the data or refused.
+fn rows(bytes: &[u8]) {
+    let Ok(list) = RowNumbers::parse("fuzz.txt".as_ref(), bytes) else { return };
+    assert!(list.rows().is_sorted_by(|one, next| one < next) && !list.rows().is_empty());
+    let is_within = list.rows().iter().all(|&row| row < 100);
+    assert_eq!(list.in_data("fuzz.csv".as_ref(), 100).is_ok(), is_within);
+    assert!(list.within(10..100).iter().all(|row| (10..100).contains(row)));
 }
 
 /// What was read as results and can be compared can be reported.
