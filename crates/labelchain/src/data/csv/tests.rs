@@ -342,7 +342,7 @@ fn missing_labels_are_refused_irrelevant_or_left_out() {
             "t.csv, line 3, column 3: expected 0 or 1 for label \"y\", \
              found nothing, a missing value"
                 .into(),
-            "`missing_labels = drop` leaves such rows out, irrelevant reads them as 0".into()
+            "`missing_labels = drop` leaves such rows out, irrelevant reads them as 0, learn keeps what is there".into()
         )
     );
     let irrelevant = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..last(2) };

@@ -286,7 +286,7 @@ fn what_is_no_label_is_refused_with_row_and_remedy() {
     assert_eq!(
         message(&named(&["returned"])),
         "expected 0 or 1 for label \"returned\", found null, a missing value, in row 2 \
-         (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0)"
+         (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0, learn keeps what is there)"
     );
     assert!(
         message(&tags("tag_text")).starts_with("expected tags in column \"tag_text\", found null")
