@@ -11,7 +11,7 @@ use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
-use crate::args::{ModelAndRows, NameArgs, Threads, is_same_file};
+use crate::args::{LabelsOfRows, ModelAndRows, NameArgs, Threads, is_same_file};
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
 
@@ -30,6 +30,10 @@ pub(crate) struct Predict {
     /// label:share
     #[arg(long)]
     proba: bool,
+
+    /// Keep the label cells that DATA has, and answer the blank ones in the light of them
+    #[arg(long)]
+    known: bool,
 
     #[command(flatten)]
     names: NameArgs,
@@ -84,6 +88,10 @@ impl Predict {
         Ok(())
     }
 
+    fn labels(&self) -> LabelsOfRows {
+        if self.known { LabelsOfRows::Known } else { LabelsOfRows::Ignored }
+    }
+
     fn kind(&self) -> Result<Kind> {
         let name = self.out.to_string_lossy().to_ascii_lowercase();
         let kind = if [".jsonl", ".jsonl.gz", ".jsonl.bz2"].iter().any(|end| name.ends_with(end)) {
@@ -121,7 +129,7 @@ impl Predict {
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
-            for block in self.files.rows(model, n_rows).map_err(io::Error::other)? {
+            for block in self.files.rows(model, n_rows, self.labels()).map_err(io::Error::other)? {
                 let (_, rows) = block.map_err(io::Error::other)?;
                 let prediction = rows.predict().map_err(io::Error::other)?;
                 let answered = Answered { model, prediction: &prediction, first };
@@ -154,7 +162,7 @@ impl Predict {
     /// All rows at once: a data file names at its head what stands in it.
     fn write_data(&self, model: &Model) -> Result<Vec<PathBuf>> {
         let mut all = vec![];
-        for block in self.files.rows(model, usize::MAX)? {
+        for block in self.files.rows(model, usize::MAX, self.labels())? {
             let (found, rows) = block?;
             let prediction = rows.predict()?;
             if let Some(path) = &self.explain {

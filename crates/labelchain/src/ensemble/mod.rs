@@ -122,16 +122,18 @@ impl Ensemble {
         self.members.iter().find_map(|member| member.policy()?.decay())
     }
 
-    /// How many members decide that each label of each standardized row is relevant, row by row.
+    /// How many members decide that each label of each standardized row is relevant, row by row. Where
+    /// labels of the rows are `known`, they are kept, and condition the others.
     pub fn votes(
         &self,
         rows: &Dataset,
+        known: Option<&LabelMatrix>,
         train: Option<&Neighbourhood>,
         cancel: &Cancel,
     ) -> Result<Vec<u32>> {
         let mut votes = vec![0u32; rows.n_rows() * self.n_labels];
         let ask = |member: &Member, block: &Block| member.decisions(block);
-        self.ask(rows, train, cancel, ask, |start, answers: Vec<LabelMatrix>| {
+        self.ask(rows, known, train, cancel, ask, |start, answers: Vec<LabelMatrix>| {
             answers.iter().for_each(|of| count(of, &mut votes[start * self.n_labels..]));
         })?;
         Ok(votes)
@@ -146,16 +148,18 @@ impl Ensemble {
     pub fn traces(
         &self,
         rows: &Dataset,
+        known: Option<&LabelMatrix>,
         train: Option<&Neighbourhood>,
         cancel: &Cancel,
     ) -> Result<Vec<Vec<Trace>>> {
         let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
-        self.ask(rows, train, cancel, Member::traces, |start, by_member: Vec<Vec<Trace>>| {
+        let take = |start: usize, by_member: Vec<Vec<Trace>>| {
             for traces in by_member {
                 let places = by_row[start..].iter_mut();
                 places.zip(traces).for_each(|(row, trace)| row.push(trace));
             }
-        })?;
+        };
+        self.ask(rows, known, train, cancel, Member::traces, take)?;
         Ok(by_row)
     }
 
@@ -171,7 +175,7 @@ impl Ensemble {
         let only = Ensemble { members, ..*self };
         let mut traces = Vec::with_capacity(rows.n_rows());
         let ask = |member: &Member, block: &Block| member.traces_alone(block);
-        only.ask(rows, train, cancel, ask, |_, by_member: Vec<Vec<Trace>>| {
+        only.ask(rows, None, train, cancel, ask, |_, by_member: Vec<Vec<Trace>>| {
             traces.extend(by_member.into_iter().flatten());
         })?;
         Ok(traces)
@@ -182,6 +186,7 @@ impl Ensemble {
     fn ask<T: Send>(
         &self,
         rows: &Dataset,
+        known: Option<&LabelMatrix>,
         train: Option<&Neighbourhood>,
         cancel: &Cancel,
         ask: impl Fn(&Member, &Block) -> T + Sync,
@@ -189,7 +194,7 @@ impl Ensemble {
     ) -> Result<()> {
         for start in (0..rows.n_rows()).step_by(rows_at_once(train)) {
             cancel.check()?;
-            let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?;
+            let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?.given(known);
             let answers = self.members.par_iter().map(|member| {
                 cancel.check()?;
                 Ok(ask(member, &block.view()))

@@ -219,7 +219,7 @@ impl Fold {
             *train_rows = Some(Neighbourhood::of_prepared(&self.train)?);
         }
         let rows = train_rows.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
-        let votes = fitted.ensemble.votes(&self.test, rows, self.train.cancel())?;
+        let votes = fitted.ensemble.votes(&self.test, None, rows, self.train.cancel())?;
         let answers = fitted.ensemble.decide(&votes);
         let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
         Ok(Tested { answers, losses, train: self.cost + fitted.cost, predict: clock.cost() })

@@ -17,6 +17,8 @@ pub struct Explanation<'m> {
     pub relevant: Vec<bool>,
     /// The share of members that decided each label to be relevant, by label.
     pub shares: Vec<f64>,
+    /// The labels that were known before, by label: whether they are relevant.
+    pub known: Vec<Option<bool>>,
     /// How each member decided.
     pub members: Vec<Trace>,
 }
@@ -33,7 +35,7 @@ impl<'m> AlignedRows<'m> {
     pub fn explain(&self) -> Result<Vec<Explanation<'m>>> {
         let ensemble = &self.model.ensemble;
         let n_members = ensemble.members().len() as f64;
-        let explain = |members: Vec<Trace>| {
+        let explain = |(row, members): (usize, Vec<Trace>)| {
             let mut votes = vec![0u32; ensemble.n_labels()];
             for trace in &members {
                 let decisions = votes.iter_mut().zip(&trace.decisions);
@@ -43,11 +45,12 @@ impl<'m> AlignedRows<'m> {
             Explanation {
                 model: self.model,
                 relevant: vote.ids().map(|label| vote.get(0, label)).collect(),
+                known: vote.ids().map(|label| self.known.as_ref()?.cell(row, label)).collect(),
                 shares: votes.iter().map(|&votes| f64::from(votes) / n_members).collect(),
                 members,
             }
         };
-        Ok(self.traces()?.into_iter().map(explain).collect())
+        Ok(self.traces()?.into_iter().enumerate().map(explain).collect())
     }
 }
 
@@ -73,7 +76,8 @@ impl Explanation<'_> {
     /// The explanation as JSON; `row` is written as the number of the row, which an explanation does
     /// not know. `votes` are the shares, `support` the scores, `relevant` the names of the labels
     /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
-    /// label, except `order`; what a method does not have is null; infinite scores are ±1e308.
+    /// label, except `order`; what a method does not have is null; infinite scores are ±1e308. Where
+    /// labels were known, `known` has them by name, as 0 or 1.
     pub fn json(&self, row: usize) -> Value {
         let member = |trace: &Trace| {
             let reason = trace.reason.as_ref();
@@ -92,11 +96,17 @@ impl Explanation<'_> {
             }
             member
         };
-        json!({
+        let mut explanation = json!({
             "row": row,
             "votes": self.shares,
             "relevant": self.relevant_names(),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
-        })
+        });
+        for (name, known) in self.model.label_names().iter().zip(&self.known) {
+            if let Some(relevant) = known {
+                explanation["known"][name] = json!(u8::from(*relevant));
+            }
+        }
+        explanation
     }
 }

@@ -58,13 +58,40 @@ impl Model {
     pub fn predict(&self, data: &Dataset) -> Result<Prediction> {
         self.align(data, Path::new(data.name()))?.predict()
     }
+
+    /// The same where some labels of the rows are known: label cells that the data has are kept, and
+    /// those that it lacks, or that are unknown, are answered in the light of them. See
+    /// [`AlignedRows::given`].
+    ///
+    /// ```
+    /// use labelchain::LabelChain;
+    /// use labelchain::data::Dataset;
+    ///
+    /// // What x is says nothing; b is what a is, and c is not.
+    /// let cells: Vec<f64> = (0..40).map(|n| f64::from(n % 5)).collect();
+    /// let labels: Vec<bool> = (0..40).flat_map(|n| [n % 2 == 0, n % 2 == 0, n % 2 == 1]).collect();
+    /// let data = Dataset::from_rows(1, &cells)?.with_label_indicators(&["a", "b", "c"], &labels)?;
+    /// let model = LabelChain::new("ecc-nb")?.fit(&data)?;
+    ///
+    /// let rows = Dataset::from_rows(1, &[2.0, 2.0])?;
+    /// let rows = rows.with_partial_labels(&["a"], &[Some(true), Some(false)])?;
+    /// let prediction = model.predict_known(&rows)?;
+    /// let names = |row| prediction.relevant(row).collect::<Vec<_>>();
+    /// assert_eq!((names(0), names(1)), (vec!["a", "b"], vec!["c"]));
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn predict_known(&self, data: &Dataset) -> Result<Prediction> {
+        let rows = self.align(data, Path::new(data.name()))?;
+        rows.given(self.known_labels(data)?)?.predict()
+    }
 }
 
 impl AlignedRows<'_> {
     /// Labels the rows.
     pub fn predict(&self) -> Result<Prediction> {
         let Model { ensemble, label_names, cancel, .. } = self.model;
-        let votes = ensemble.votes(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)?;
+        let (known, train) = (self.known.as_ref(), self.model.neighbourhood()?);
+        let votes = ensemble.votes(&self.rows, known, train.as_ref(), cancel)?;
         let n = ensemble.members().len() as f64;
         Ok(Prediction {
             label_names: Arc::clone(label_names),
@@ -77,11 +104,12 @@ impl AlignedRows<'_> {
     /// How each member decided each row: traces by row, then by member.
     pub fn traces(&self) -> Result<Vec<Vec<Trace>>> {
         let Model { ensemble, cancel, .. } = self.model;
-        ensemble.traces(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)
+        let (known, train) = (self.known.as_ref(), self.model.neighbourhood()?);
+        ensemble.traces(&self.rows, known, train.as_ref(), cancel)
     }
 
     /// How strongly one member speaks for each label of each row from the inputs alone, before any
-    /// decision: by row, then by label.
+    /// decision and whatever is known: by row, then by label.
     pub fn scores_alone(&self, member: usize) -> Result<Vec<Vec<Score>>> {
         let Model { ensemble, cancel, .. } = self.model;
         let found = ensemble.members().len();
