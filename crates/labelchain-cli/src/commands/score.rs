@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use labelchain::data::{CsvNames, LabelChoice, ReadOptions, read};
+use labelchain::data::{CsvNames, LabelChoice, MissingLabels, ReadOptions, read};
 use labelchain::error::{ContentError, Error, Result};
 use labelchain::loss::{Criterion, Losses, Undefined};
 use serde_json::{Map, Value, json};
@@ -61,7 +61,12 @@ impl Score {
             names.iter().map(|name| CsvNames::Escaped.cell(name).into_owned()).collect();
         let read_with = |names: &[String]| {
             let labels = LabelChoice::Named(names.to_vec());
-            read(&self.predicted, &ReadOptions { labels, ..options.clone() })
+            // Truth may be unknown, but what was not answered cannot be scored.
+            let missing_labels = match options.missing_labels {
+                MissingLabels::Learn => MissingLabels::Refuse,
+                other => other,
+            };
+            read(&self.predicted, &ReadOptions { labels, missing_labels, ..options.clone() })
         };
         // A table of answers spells them so that a spreadsheet runs none, unless it is raw.
         let predicted = match read_with(&names) {

@@ -150,6 +150,12 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
     if data.n_rows() == 0 {
         notes.push(Note { code: "no-rows", text: "the data set has no rows".into() });
     }
+    let (n_unknown, n_cells) = (data.labels().n_unknown(), data.n_rows() * data.n_labels());
+    if n_unknown > 0 {
+        let cells = counted(n_cells, "label cell is", "label cells are");
+        let text = format!("{n_unknown} of {cells} unknown; figures count known relevant ones");
+        notes.push(Note { code: "unknown-labels", text });
+    }
     if data.n_labels() == 1 {
         notes.push(Note {
             code: "one-label",
@@ -162,7 +168,7 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
     }
     let same = |a: usize, b: usize| {
         let labels = data.labels();
-        (0..data.n_rows()).all(|row| labels.get(row, LabelId(a)) == labels.get(row, LabelId(b)))
+        (0..data.n_rows()).all(|row| labels.cell(row, LabelId(a)) == labels.cell(row, LabelId(b)))
     };
     let mut pairs: Vec<(usize, usize)> = groups
         .into_values()

@@ -103,7 +103,8 @@ impl MissingLabels {
         let what = match self {
             MissingLabels::Drop if n == 1 => "was left out, and later rows moved up",
             MissingLabels::Drop => "were left out, and later rows moved up",
-            MissingLabels::Learn => "read as unknown there",
+            MissingLabels::Learn if n == 1 => "keeps the labels it has",
+            MissingLabels::Learn => "keep the labels they have",
             _ => "read as irrelevant",
         };
         (n > 0).then(|| Note { code: "missing-labels", text: format!("{rows} {what}") })
