@@ -433,6 +433,17 @@ mod tests {
         Description::of(&reading.table, &reading.notes)
     }
 
+    #[test]
+    fn unknown_labels_are_counted() {
+        let data = crate::data::Dataset::from_rows(1, &[1.0, 2.0]).unwrap();
+        let cells = [Some(true), None, Some(false), Some(true)];
+        let data = data.with_partial_labels(&["a", "b"], &cells).unwrap();
+        let notes = Description::of(&super::super::Table::Rows(data), &[]).notes;
+        let note = notes.iter().find(|note| note.code == "unknown-labels").unwrap();
+        let expected = "1 of 4 label cells are unknown; figures count known relevant ones";
+        assert_eq!(note.text, expected);
+    }
+
     fn codes(text: &str) -> Vec<&'static str> {
         describe(text).notes.iter().map(|note| note.code).collect()
     }

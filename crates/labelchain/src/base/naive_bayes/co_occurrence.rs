@@ -391,7 +391,13 @@ mod tests {
             .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
             .collect();
         let counts = Counts::of(&labels, &groups, &classes);
-        let tables = [CoOccurrence::Dense(counts.dense()), CoOccurrence::Sparse(counts.sparse())];
+        let view = |label: usize| LabelView { rows: rows_of(label)[..].into(), features: vec![] };
+        let views: Vec<LabelView> = (0..n_labels).map(view).collect();
+        let tables = [
+            CoOccurrence::Dense(counts.dense()),
+            CoOccurrence::Sparse(counts.sparse()),
+            CoOccurrence::of_partial(&labels, &views),
+        ];
         assert!(counts.n_pairs() < n_labels * n_labels / 2, "{}", counts.n_pairs());
         for (a, relevant) in (0..n_labels).flat_map(|a| [(a, false), (a, true)]) {
             let term = |j: usize| {
@@ -409,5 +415,31 @@ mod tests {
                 assert_eq!(log_odds, expected, "{a} {relevant}");
             }
         }
+    }
+
+    /// Rows of labels a, b as (1, 1), (1, 0), (0, ?), (?, 1), (0, 0), all of which both learn from where
+    /// they are known.
+    #[test]
+    fn pairs_are_counted_in_rows_that_know_both() {
+        let cells = [
+            [Some(true), Some(true)],
+            [Some(true), Some(false)],
+            [Some(false), None],
+            [None, Some(true)],
+            [Some(false), Some(false)],
+        ];
+        let mut labels = LabelMatrix::unknown(5, 2);
+        for (row, cells) in cells.iter().enumerate() {
+            for (label, cell) in cells.iter().enumerate() {
+                cell.iter().for_each(|&relevant| labels.set(row, LabelId(label), relevant));
+            }
+        }
+        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: vec![] };
+        let views = [view(&[0, 1, 2, 4]), view(&[0, 1, 3, 4])];
+        let mut log_odds = [0.0; 2];
+        CoOccurrence::of_partial(&labels, &views).observe(LabelId(0), true, &mut log_odds);
+        // Of the rows that know both, b is relevant to one, in which a is, too; and irrelevant to two,
+        // in one of which a is: (1 + 1) / (1 + 2) against (1 + 1) / (2 + 2).
+        assert_eq!(log_odds[1], (2.0f64 / 3.0).ln() - (2.0f64 / 4.0).ln());
     }
 }

@@ -309,6 +309,23 @@ fn missing_labels_are_irrelevant_or_drop_their_rows_as_chosen() {
 }
 
 #[test]
+fn unknown_labels_are_read_and_written_as_null() {
+    let options = ReadOptions { missing_labels: MissingLabels::Learn, ..named(&["returned"]) };
+    let foreign = foreign("foreign-flat.parquet", &options).unwrap().into_rows().unwrap();
+    assert_eq!((foreign.n_rows(), foreign.labels().n_unknown()), (5, 2));
+
+    let mut data = small(false);
+    data.labels.forget(1, LabelId(0));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let table = crate::data::Table::Rows(data);
+    crate::data::write(&table, &path).unwrap();
+    let learn = ReadOptions { missing_labels: MissingLabels::Learn, ..ReadOptions::default() };
+    assert_eq!(crate::data::read(&path, &learn).unwrap().table, table);
+    assert!(crate::data::read(&path, &ReadOptions::default()).is_err());
+}
+
+#[test]
 fn columns_of_no_use_are_named_with_their_type_and_the_remedy() {
     let error = foreign("foreign.parquet", &named(&["in_stock"])).unwrap_err();
     assert_eq!(
