@@ -105,8 +105,9 @@ fn rows_with_missing_labels_are_learned_from_evaluated_and_scored() {
     };
     let partial: String = rows.lines().enumerate().map(blank).collect();
     let place = trained("ecc-nb").with("partial.csv", partial);
-    let labels = ["--labels", "a,b,c", "--missing-labels", "learn"];
-    let with = |command: &[&str], more: &[&str]| [command, &labels, more].concat();
+    fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+        [command, &["--labels", "a,b,c", "--missing-labels", "learn"], more].concat()
+    }
     let train = |method| with(&["train", "partial.csv"], &["-m", method, "-o", "p.labelchain"]);
     let (_, _, notes) = place.run(&train("ecc-knn"));
     assert!(notes.contains("8 rows with missing labels keep the labels they have"), "{notes}");

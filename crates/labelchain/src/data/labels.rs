@@ -361,7 +361,7 @@ mod tests {
         assert!(decoded(1 << 63, 65, 2, &[]).is_err(), "the product overflows");
         assert!(decoded(0, usize::MAX, 1, &[]).is_err(), "too few words per row, of no rows");
         let with_unknown = |unknown: &[u64]| {
-            let fields = (2, 3, 1, &[0b100u64, 0b001][..], unknown);
+            let fields = (2usize, 3usize, 1usize, &[0b100u64, 0b001][..], unknown);
             postcard::from_bytes::<LabelMatrix>(&postcard::to_stdvec(&fields).unwrap())
         };
         assert!(with_unknown(&[0b011, 0]).is_ok());
