@@ -12,8 +12,8 @@ use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
-    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, MissingLabels, Note, ReadOptions,
-    Reading, RowNumbers, Table, Threshold, read, read_in_blocks,
+    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, LabelMatrix, MissingLabels, Note,
+    ReadOptions, Reading, RowNumbers, Table, Threshold, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -139,6 +139,15 @@ pub(crate) fn check_member(model: &Model, member: usize) -> Result<()> {
     })
 }
 
+/// What label cells mean in rows that are to be labelled.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum LabelsOfRows {
+    /// Nothing.
+    Ignored,
+    /// What they say is known.
+    Known,
+}
+
 /// A model file and rows to be labelled.
 #[derive(Args)]
 pub(crate) struct ModelAndRows {
@@ -170,11 +179,17 @@ impl ModelAndRows {
         &'m self,
         model: &'m Model,
         n_rows: usize,
+        labels: LabelsOfRows,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
         let path = &self.data.path;
-        let blocks = read_in_blocks(path, &self.data.reading.for_model(model, path), n_rows)?;
+        let options = self.data.reading.for_model(model, path, labels)?;
+        let blocks = read_in_blocks(path, &options, n_rows)?;
         Ok(blocks.map(move |block| {
-            let block = block?;
+            let mut block = block?;
+            if labels == LabelsOfRows::Known {
+                // What is missing is asked for.
+                block.notes.retain(|note| note.code != "missing-labels");
+            }
             Ok((model.rows(block.table, path)?, block.notes))
         }))
     }
@@ -185,9 +200,10 @@ impl ModelAndRows {
         model: &'m Model,
         selection: &'m Selection,
         n_rows: usize,
+        labels: LabelsOfRows,
     ) -> Result<impl Iterator<Item = Result<(Dataset, AlignedRows<'m>)>> + 'm> {
         let (mut noted, mut n_read, mut n_given) = (HashSet::new(), 0, 0);
-        let blocks = self.blocks(model, n_rows)?.map(Some).chain(iter::once(None));
+        let blocks = self.blocks(model, n_rows, labels)?.map(Some).chain(iter::once(None));
         let given = move |block: Option<Result<(Dataset, Vec<Note>)>>| {
             let Some(block) = block else {
                 // Only now is it known how many rows there are.
@@ -197,7 +213,10 @@ impl ModelAndRows {
             let more = if block.n_rows() == n_rows { ", and maybe more in later rows" } else { "" };
             let found = selection.of_block(block, &mut n_read);
             let Some(found) = found else { return Ok(None) };
-            let rows = self.aligned(model, &found, |row| selection.number(n_given + row))?;
+            let mut rows = self.aligned(model, &found, |row| selection.number(n_given + row))?;
+            if labels == LabelsOfRows::Known {
+                rows = rows.given(self.known_labels(model, &found)?)?;
+            }
             n_given += found.n_rows();
             for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
                 remark(&format!("note: {}{more}", note.text));
@@ -210,7 +229,7 @@ impl ModelAndRows {
     /// One row, as the model takes it.
     pub(crate) fn row<'m>(&self, model: &'m Model, row: usize) -> Result<AlignedRows<'m>> {
         let mut first = 0;
-        for block in self.blocks(model, 4096)? {
+        for block in self.blocks(model, 4096, LabelsOfRows::Ignored)? {
             let (found, of_block) = block?;
             notes(&of_block);
             if row - first < found.n_rows() {
@@ -222,6 +241,18 @@ impl ModelAndRows {
         }
         let purpose = format!("--row {row} (rows count from 0)");
         Err(Error::TooFewRows { needed: row.saturating_add(1), found: first, purpose })
+    }
+
+    /// The label cells of some rows. That there are none at all is more likely a slip than a wish.
+    fn known_labels(&self, model: &Model, found: &Dataset) -> Result<LabelMatrix> {
+        if found.n_labels() == 0 {
+            return Err(Error::Columns {
+                path: self.data.path.clone(),
+                problem: "has a column for none of the model's labels, so no label is known".into(),
+                remedy: "name columns as the labels are named, with 1, 0 or nothing in them".into(),
+            });
+        }
+        model.known_labels(found)
     }
 
     /// Some rows as the model takes them; `row` gives the place of each in the file.
@@ -359,7 +390,8 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "COMPARISON", help_heading = READING)]
     binarize: Option<Threshold>,
 
-    /// What to do with rows whose labels are missing
+    /// What to do with rows whose labels are missing: refuse them, read the labels as irrelevant, drop
+    /// the rows, or learn from the labels that are there
     #[arg(long, value_enum, default_value_t = MissingLabelsArg::Refuse, help_heading = READING)]
     missing_labels: MissingLabelsArg,
 
@@ -660,6 +692,7 @@ enum MissingLabelsArg {
     Refuse,
     Irrelevant,
     Drop,
+    Learn,
 }
 
 impl ReadingArgs {
@@ -673,25 +706,35 @@ impl ReadingArgs {
             MissingLabelsArg::Drop => Err(Error::Setting {
                 name: "--missing-labels",
                 value: "drop".into(),
-                accepted: "refuse or irrelevant here: without a row, later ones would change their number",
+                accepted: "refuse, irrelevant or learn here: without a row, later ones would change their number",
             }),
             _ => Ok(()),
         }
     }
 
     /// Rows to be labelled may carry the labels or not, unless the user says where they are.
-    fn for_model(&self, model: &Model, path: &Path) -> ReadOptions {
+    fn for_model(&self, model: &Model, path: &Path, labels: LabelsOfRows) -> Result<ReadOptions> {
         let mut options = self.options();
+        if let (LabelsOfRows::Known, LabelChoice::Tags { .. }) = (labels, &options.labels) {
+            return Err(Error::Setting {
+                name: "--tags",
+                value: "given, and tags do not say which labels are unknown".into(),
+                accepted: "left out with --known, which takes a column for each label",
+            });
+        }
         if let LabelChoice::Detect = options.labels {
             options.labels = LabelChoice::Present(model.label_names().to_vec());
         }
-        options.missing_labels = MissingLabels::Irrelevant;
+        options.missing_labels = match labels {
+            LabelsOfRows::Ignored => MissingLabels::Irrelevant,
+            LabelsOfRows::Known => MissingLabels::Learn,
+        };
         options.attributes = model.attributes().into();
         // The largest index of a few rows does not say how many features there are.
         if matches!(Format::of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
-        options
+        Ok(options)
     }
 
     pub(crate) fn max_memory(&self) -> u64 {
@@ -706,6 +749,7 @@ impl ReadingArgs {
                 MissingLabelsArg::Refuse => MissingLabels::Refuse,
                 MissingLabelsArg::Irrelevant => MissingLabels::Irrelevant,
                 MissingLabelsArg::Drop => MissingLabels::Drop,
+                MissingLabelsArg::Learn => MissingLabels::Learn,
             },
             encoding: match self.encoding {
                 EncodingArg::Utf8 => Encoding::Utf8,

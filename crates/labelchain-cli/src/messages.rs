@@ -297,7 +297,7 @@ mod tests {
                 "t.csv",
                 b"x,a\n1,\n",
                 named("a"),
-                "--missing-labels drop leaves such rows out, irrelevant reads them as 0",
+                "--missing-labels drop leaves such rows out, irrelevant reads them as 0, learn keeps what is there",
             ),
             (
                 "t.csv",

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use clap::Args;
 use labelchain::Model;
 use labelchain::chain::{Quantity, QuantityDisplay, Score, Trace};
-use labelchain::data::LabelId;
+use labelchain::data::{LabelId, LabelMatrix};
 use labelchain::ensemble::{
     Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
 };
-use labelchain::error::Result;
-use labelchain::model::{AlignedRows, Explanation};
+use labelchain::error::{Error, Result};
+use labelchain::model::{AlignedRows, Explanation, Question};
 
 use crate::args::{AimArgs, ModelAndRows, Threads, check_member};
 use crate::bars::{bar, cut, width};
@@ -34,6 +34,15 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "N")]
     member: Option<usize>,
 
+    /// Labels that are known, such as a=1,b=0: they are kept, and the others are decided in the light
+    /// of them
+    #[arg(long, value_name = "LABEL=0|1", value_delimiter = ',')]
+    known: Vec<String>,
+
+    /// Also say which label to ask for next: whose answer lowers the expected number of wrong labels most
+    #[arg(long)]
+    ask: bool,
+
     /// One JSON object instead of text: the line that predict --explain writes for the row
     #[arg(long)]
     json: bool,
@@ -49,11 +58,19 @@ impl Explain {
         let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
         self.member.map_or(Ok(()), |member| check_member(&model, member))?;
         let path = &self.files.data.path;
-        let row = self.files.row(&model, self.row)?;
+        let mut row = self.files.row(&model, self.row)?;
+        if !self.known.is_empty() {
+            row = row.given(self.known_labels(&model)?)?;
+        }
         let explanations = row.explain()?;
         let Some(explanation) = explanations.first() else { return Ok(()) };
+        let questions = if self.ask { row.questions()?.concat() } else { vec![] };
         if self.json {
-            return print_data(&format!("{}\n", explanation.json(self.row)));
+            let mut answer = explanation.json(self.row);
+            if self.ask {
+                answer["ask"] = questions.iter().map(|it| question(&model, it)).collect();
+            }
+            return print_data(&format!("{answer}\n"));
         }
         let mut page = format!(
             "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",
@@ -67,8 +84,64 @@ impl Explain {
         );
         page += &story(&model, &row, explanation, self.member)?;
         page += &differences(&model, explanation);
+        if self.ask {
+            page += &ask(&model, &questions);
+        }
         print(&page)
     }
+
+    /// The labels that were typed, in a table of one row.
+    fn known_labels(&self, model: &Model) -> Result<LabelMatrix> {
+        let mut known = LabelMatrix::unknown(1, model.label_names().len());
+        for text in &self.known {
+            let relevant = match text.rsplit_once('=') {
+                Some((name, "1")) => Some((name, true)),
+                Some((name, "0")) => Some((name, false)),
+                _ => None,
+            };
+            let (name, relevant) = relevant.ok_or_else(|| Error::Setting {
+                name: "--known",
+                value: format!("{text:?}"),
+                accepted: "a label and whether it is relevant: name=1 or name=0",
+            })?;
+            let label = model.label(name.trim())?;
+            if known.cell(0, label) == Some(!relevant) {
+                return Err(Error::Setting {
+                    name: "--known",
+                    value: format!("both {name}=0 and {name}=1"),
+                    accepted: "one of them for each label",
+                });
+            }
+            known.set(0, label, relevant);
+        }
+        Ok(known)
+    }
+}
+
+fn question(model: &Model, question: &Question) -> serde_json::Value {
+    serde_json::json!({
+        "label": model.label_names()[question.label.0],
+        "probability": question.probability,
+        "gain": question.gain,
+    })
+}
+
+/// The open labels, that whose answer helps most first.
+fn ask(model: &Model, questions: &[Question]) -> String {
+    let Some(first) = questions.first() else {
+        return "\nAll labels are known: there is nothing to ask.\n".into();
+    };
+    let names = model.label_names();
+    let mut page = format!("\nWhat to ask next: {}\n\n", names[first.label.0]);
+    let wide = width(names, 5, 32);
+    let _ = writeln!(page, "  {:<wide$}  probability     gain", "label");
+    for Question { label, probability, gain } in questions.iter().take(10) {
+        let name = cut(&names[label.0], wide);
+        let _ = writeln!(page, "  {name:<wide$}  {probability:>11.3}  {gain:>+7.3}");
+    }
+    page += "\n  probability  that the label is relevant, the mean over the members\n  \
+             gain         by how much its answer lowers the expected number of wrong labels\n";
+    page
 }
 
 /// The vote on one aligned row, and the walk of one member: the one named, else the one that agrees
@@ -102,11 +175,13 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
         let count = (share * n as f64).round() as usize;
-        let sign = match (explanation.relevant[at], share == 0.5) {
-            (true, false) => SIGN,
-            (true, true) => "a tie, so relevant",
-            (false, true) => "a tie, so irrelevant",
-            (false, false) => "",
+        let sign = match (explanation.known[at], explanation.relevant[at], share == 0.5) {
+            (Some(true), ..) => "known to be relevant",
+            (Some(false), ..) => "known to be irrelevant",
+            (None, true, false) => SIGN,
+            (None, true, true) => "a tie, so relevant",
+            (None, false, true) => "a tie, so irrelevant",
+            (None, false, false) => "",
         };
         let line = format!(
             "  {:<wide$}  {count:>digits$}/{n}  {:<BAR$}  {sign}",
@@ -153,15 +228,17 @@ fn walk(
     for (place, label) in trace.order.as_ref().unwrap_or(&natural).iter().enumerate() {
         let cells: Vec<String> = quantities.iter().map(|it| cell(it, label.0)).collect();
         let (score, alone) = (trace.scores[label.0], alone[label.0]);
-        let changed = score.is_relevant() != alone.is_relevant();
+        let is_known = explanation.known[label.0].is_some();
+        let changed = !is_known && score.is_relevant() != alone.is_relevant();
+        let support =
+            if is_known { "known".to_string() } else { format!("{:>+9.3}", score.value()) };
         let _ = writeln!(
             page,
-            "  {:>3}  {:<wide$}  {}  {:>+9.3}  {:>+9.3}  {}{}",
+            "  {:>3}  {:<wide$}  {}  {:>+9.3}  {support:>9}  {}{}",
             place + 1,
             cut(&names[label.0], wide),
             cells.join("  "),
             alone.value(),
-            score.value(),
             if trace.decisions[label.0] { SIGN } else { "irrelevant" },
             if changed { " *" } else { "" }
         );
@@ -177,6 +254,9 @@ fn walk(
         _ => "\n  alone    log P(relevant) - log P(irrelevant) from the row's inputs\n",
     });
     page.push_str(match trace.order {
+        Some(_) if explanation.known.iter().any(Option::is_some) => {
+            "  support  the same after what known labels and earlier decisions added; relevant if above 0\n"
+        }
         Some(_) => {
             "  support  the same after what the earlier decisions added; relevant if above 0\n"
         }

@@ -12,7 +12,8 @@ use labelchain::{Model, Prediction};
 use serde_json::json;
 
 use crate::args::{
-    AimArgs, ModelAndRows, NameArgs, RowArgs, Selection, Threads, is_same_file, probability_column,
+    AimArgs, LabelsOfRows, ModelAndRows, NameArgs, RowArgs, Selection, Threads, is_same_file,
+    probability_column,
 };
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
@@ -42,6 +43,10 @@ pub(crate) struct Predict {
     /// In CSV, also the share of members that vote for a label, as columns called label:share
     #[arg(long)]
     proba: bool,
+
+    /// Keep the label cells that DATA has, and answer the blank ones in the light of them
+    #[arg(long)]
+    known: bool,
 
     #[command(flatten)]
     names: NameArgs,
@@ -115,6 +120,10 @@ impl Predict {
         Ok(prediction)
     }
 
+    fn labels(&self) -> LabelsOfRows {
+        if self.known { LabelsOfRows::Known } else { LabelsOfRows::Ignored }
+    }
+
     fn kind(&self) -> Result<Kind> {
         let name = self.out.to_string_lossy().to_ascii_lowercase();
         let kind = if [".jsonl", ".jsonl.gz", ".jsonl.bz2"].iter().any(|end| name.ends_with(end)) {
@@ -165,7 +174,9 @@ impl Predict {
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
-            for block in self.files.rows(model, selection, n_rows).map_err(io::Error::other)? {
+            let labels = self.labels();
+            let blocks = self.files.rows(model, selection, n_rows, labels);
+            for block in blocks.map_err(io::Error::other)? {
                 let (_, rows) = block.map_err(io::Error::other)?;
                 let prediction = self.predict(&rows).map_err(io::Error::other)?;
                 let answered = Answered { model, selection, prediction: &prediction, first };
@@ -198,7 +209,7 @@ impl Predict {
     /// All rows at once: a data file names at its head what stands in it.
     fn write_data(&self, model: &Model, selection: &Selection) -> Result<Vec<PathBuf>> {
         let mut all = vec![];
-        for block in self.files.rows(model, selection, usize::MAX)? {
+        for block in self.files.rows(model, selection, usize::MAX, self.labels())? {
             let (found, rows) = block?;
             let prediction = self.predict(&rows)?;
             if let Some(path) = &self.explain {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use labelchain::data::{
-    CsvNames, Dataset, Format, LabelChoice, LabelId, LabelMatrix, ReadOptions, Table, read,
+    CsvNames, Dataset, Format, LabelChoice, LabelId, LabelMatrix, MissingLabels, ReadOptions,
+    Table, read,
 };
 use labelchain::error::{ContentError, Error, Result};
 use labelchain::loss::{Calibration, Criterion, LabelMeasures, Losses, Ranking, Undefined};
@@ -267,7 +268,13 @@ impl Predicted {
             .filter(|(name, escaped)| name != escaped)
             .collect();
         let names = label_names.iter().chain(spelt.values()).cloned().collect();
-        let options = ReadOptions { labels: LabelChoice::Present(names), ..options };
+        // Truth may be unknown, but what was not answered cannot be scored.
+        let missing_labels = match options.missing_labels {
+            MissingLabels::Learn => MissingLabels::Refuse,
+            other => other,
+        };
+        let labels = LabelChoice::Present(names);
+        let options = ReadOptions { labels, missing_labels, ..options };
         let data = read(path, &options)?.into_rows()?;
         let labels: HashSet<String> = data.label_names().iter().cloned().collect();
         let spelt = spelt.into_iter().filter(|(name, _)| !labels.contains(name)).collect();
@@ -424,6 +431,9 @@ fn bits(data: &Dataset, label_names: &[String], spelt: &HashMap<String, String>)
                 (None, None) => false,
             };
             chosen.set(row, at, is_relevant);
+            if place.0.is_some_and(|&label| !data.labels().is_known(row, label)) {
+                chosen.forget(row, at);
+            }
         }
     }
     chosen

@@ -38,6 +38,8 @@ pub struct Base {
     /// Whether each input is learned without a look at the others, so that models of some of the
     /// inputs can be joined ([`ChainModel::concat_columns`]).
     pub learns_by_column: bool,
+    /// Whether a label can learn from rows of which another label is unknown.
+    pub takes_unknown_labels: bool,
     /// About how many bytes all members take while they are trained, beside the training set: an upper
     /// bound within a factor of two or so, by which too much is refused beforehand.
     pub training_bytes: fn(&BaseTask) -> u64,
@@ -133,8 +135,10 @@ impl BaseTask<'_> {
         let imbalance = self.settings.get(&MAX_IMBALANCE).unwrap_or(f64::INFINITY);
         let share = self.sampling.sample * self.sampling.fit_share;
         let n_fitted = self.n_fitted_rows() as f64;
-        let kept = n_relevant.iter().map(|n| n * share * (1.0 + imbalance));
-        let own: f64 = kept.filter(|&kept| kept < n_fitted).sum();
+        let kept = n_relevant.iter().map(|n| (n * share * (1.0 + imbalance)).min(n_fitted));
+        // Labels that are unknown in some rows have lists of their own.
+        let has_unknown = labels.n_unknown() > 0;
+        let own: f64 = kept.filter(|&kept| kept < n_fitted || has_unknown).sum();
         (8.0 * self.n_members() as f64 * (own + n_fitted)) as u64
     }
 }

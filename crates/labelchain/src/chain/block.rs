@@ -1,6 +1,6 @@
 //! Rows that are labelled together.
 
-use crate::data::Matrix;
+use crate::data::{LabelMatrix, Matrix};
 use crate::distance::{Memberships, Rankings};
 
 /// Standardized rows to be labelled, with the distances that all members of an ensemble share.
@@ -9,6 +9,9 @@ pub struct Block<'a> {
     pub features: &'a Matrix,
     /// Which rows of them.
     pub rows: &'a [usize],
+    /// The labels of these rows that are known already, where there are any: they are kept, and
+    /// condition the others. It has a row for each row of `features`.
+    pub known: Option<&'a LabelMatrix>,
     /// How much each training row belongs to the neighbourhood of each row, where it is needed.
     pub memberships: Option<&'a Memberships>,
     /// All training rows from the nearest to the farthest, where they are needed.
@@ -18,7 +21,7 @@ pub struct Block<'a> {
 impl<'a> Block<'a> {
     /// Rows for models that need nothing but the inputs.
     pub fn of(features: &'a Matrix, rows: &'a [usize]) -> Block<'a> {
-        Block { features, rows, memberships: None, rankings: None }
+        Block { features, rows, known: None, memberships: None, rankings: None }
     }
 
     /// How many rows.

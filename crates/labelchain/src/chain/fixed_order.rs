@@ -224,7 +224,11 @@ fn with_labels(
         for (column, value) in data.features().entries(row) {
             place[column].into_iter().for_each(|at| cells[at] += value);
         }
-        let truth = |&label: &LabelId| f64::from(u8::from(data.labels().get(row, label)));
+        // An unknown label is an input with a missing cell.
+        let truth = |&label: &LabelId| match data.labels().cell(row, label) {
+            Some(relevant) => f64::from(u8::from(relevant)),
+            None => f64::NAN,
+        };
         cells.extend(before.iter().map(truth));
         table.push_row(&cells);
         target.set(at, LabelId(0), data.labels().get(row, label));

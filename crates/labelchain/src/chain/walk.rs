@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Block, Collector, Evidence, Order, Score, Scoring};
-use crate::data::LabelId;
+use crate::data::{LabelId, LabelMatrix};
 
 /// Decides every label in the given order (the paper's Algorithms 2 and 4).
 pub fn decide<E: Evidence>(mut evidence: E, order: &Order, mut write: impl FnMut(Decision)) {
@@ -44,6 +44,45 @@ pub fn decide_by_certainty<E: Evidence>(
     Order::taken(taken)
 }
 
+/// Evidence about a row of which some labels are known. They are decided as they are, with infinite
+/// certainty, and the walks above need not know of it.
+#[derive(Clone)]
+struct Given<'k, E> {
+    evidence: E,
+    known: &'k LabelMatrix,
+    row: usize,
+}
+
+impl<E: Evidence> Given<'_, E> {
+    /// Conditions the open labels on those that are known, as if they had been decided first.
+    fn conditioned(mut self) -> Self {
+        for label in self.known.ids() {
+            if let Some(relevant) = self.known.cell(self.row, label) {
+                self.evidence.observe(label, relevant);
+            }
+        }
+        self
+    }
+}
+
+impl<E: Evidence> Evidence for Given<'_, E> {
+    /// What is known has log-odds of ±∞, whatever the scale of the model's own scores.
+    fn support(&self, label: LabelId) -> Score {
+        match self.known.cell(self.row, label) {
+            Some(true) => Score::LogOdds(f64::INFINITY),
+            Some(false) => Score::LogOdds(f64::NEG_INFINITY),
+            None => self.evidence.support(label),
+        }
+    }
+
+    /// What is known was observed before the walk.
+    fn observe(&mut self, label: LabelId, relevant: bool) {
+        if !self.known.is_known(self.row, label) {
+            self.evidence.observe(label, relevant);
+        }
+    }
+}
+
 /// One decision of a walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
@@ -57,7 +96,8 @@ pub struct Decision {
 
 /// In which order the labels of the rows of a block are decided.
 pub enum Route<'o> {
-    /// Every label from the inputs alone, no decision known to another label: binary relevance.
+    /// Every label from the inputs alone, no decision known to another label, nor what is known of
+    /// other labels: binary relevance.
     Independent,
     /// In one order for all rows.
     Fixed(&'o Order),
@@ -117,36 +157,56 @@ pub(super) fn walk<M: Scoring + ?Sized>(
 ) {
     let scores = model.score(block);
     let mut walked = Walked::new(model.n_labels());
-    let n_walks = walks.len();
     for row in 0..block.n_rows() {
-        let mut start = Some(model.evidence(&scores, row));
-        let mut before = None;
-        for (at, (route, collector)) in walks.iter_mut().enumerate() {
-            let route: &Route = route;
-            let order = route.order(row);
-            let is_by_certainty = matches!(route, Route::ByCertainty);
-            if !is_by_certainty && before == Some(order) {
-                collector.collect(row, order, &walked);
-                continue;
+        let evidence = model.evidence(&scores, row);
+        match block.known {
+            None => walk_row(evidence, |evidence| evidence, row, walks, &mut walked),
+            Some(known) => {
+                let given = Given { evidence, known, row: block.rows[row] };
+                walk_row(given, Given::conditioned, row, walks, &mut walked);
             }
-            // The last walk takes the evidence itself, those before it take a copy.
-            let evidence = if at + 1 == n_walks { start.take() } else { start.clone() };
-            let Some(evidence) = evidence else { continue };
-            walked.relevant.fill(0);
-            if is_by_certainty {
-                let n_labels = model.n_labels();
-                let taken = decide_by_certainty(evidence, n_labels, |it| walked.write(it));
-                collector.collect(row, Some(&taken), &walked);
-                before = None;
-                continue;
-            }
-            match order {
-                Some(order) => decide(evidence, order, |it| walked.write(it)),
-                None => walked.independently(&evidence),
-            }
-            collector.collect(row, order, &walked);
-            before = Some(order);
         }
+    }
+}
+
+/// Walks one row. `condition` adds what is known to the evidence before a walk in an order. Labels that
+/// are decided independently go without: a known label tells them no more than a decided one.
+fn walk_row<E: Evidence>(
+    start: E,
+    condition: impl Fn(E) -> E,
+    row: usize,
+    walks: &mut [(Route, &mut dyn Collector)],
+    walked: &mut Walked,
+) {
+    let n_walks = walks.len();
+    let mut start = Some(start);
+    let mut before = None;
+    for (at, (route, collector)) in walks.iter_mut().enumerate() {
+        let route: &Route = route;
+        let order = route.order(row);
+        let is_by_certainty = matches!(route, Route::ByCertainty);
+        if !is_by_certainty && before == Some(order) {
+            collector.collect(row, order, walked);
+            continue;
+        }
+        // The last walk takes the evidence itself, those before it take a copy.
+        let evidence = if at + 1 == n_walks { start.take() } else { start.clone() };
+        let Some(evidence) = evidence else { continue };
+        walked.relevant.fill(0);
+        if is_by_certainty {
+            let n_labels = walked.scores.len();
+            let write = |it| walked.write(it);
+            let taken = decide_by_certainty(condition(evidence), n_labels, write);
+            collector.collect(row, Some(&taken), walked);
+            before = None;
+            continue;
+        }
+        match order {
+            Some(order) => decide(condition(evidence), order, |it| walked.write(it)),
+            None => walked.independently(&evidence),
+        }
+        collector.collect(row, order, walked);
+        before = Some(order);
     }
 }
 
@@ -183,6 +243,33 @@ mod tests {
         let (order, decisions) = walked([-4.0, 2.0, -0.5, -3.0]);
         assert_eq!(order, "0 2 3 1");
         assert_eq!(decisions, [(0, false), (2, true), (3, false), (1, true)]);
+    }
+
+    /// Evidence of a row is whatever it is given, and one label conditions another as above.
+    fn given(known: &LabelMatrix) -> Given<'_, Told> {
+        Given { evidence: Told([1.0, 2.0, -0.5, -3.0]), known, row: 0 }
+    }
+
+    #[test]
+    fn known_labels_are_kept_and_condition_the_others() {
+        let mut known = LabelMatrix::unknown(1, 4);
+        known.set(0, LabelId(0), false);
+        known.set(0, LabelId(3), true);
+        let mut decisions = vec![None; 4];
+        // Label 2 comes first, and goes by what is known of label 0, which comes last.
+        let order = Order::new([2, 1, 3, 0].map(LabelId).to_vec(), 4).unwrap();
+        let write = |it: Decision| decisions[it.label.0] = Some((it.score, it.relevant));
+        decide(given(&known).conditioned(), &order, write);
+        let infinite = Score::LogOdds(f64::INFINITY);
+        assert_eq!(decisions[0], Some((Score::LogOdds(f64::NEG_INFINITY), false)));
+        assert_eq!(decisions[1], Some((Score::LogOdds(2.0), true)));
+        assert_eq!(decisions[2], Some((Score::LogOdds(4.5), true)), "-0.5 + 5");
+        assert_eq!(decisions[3], Some((infinite, true)));
+        // What is known is certain.
+        let order = decide_by_certainty(given(&known).conditioned(), 4, |_| ());
+        assert_eq!(order.to_string(), "0 3 2 1");
+        // Without conditioning, what is known changes no other label.
+        assert_eq!(given(&known).support(LabelId(2)), Score::LogOdds(-0.5));
     }
 
     #[test]

@@ -29,8 +29,9 @@ const FINITE: &str = "a finite number, or NaN for a missing one";
 /// | [`Dataset::from_rows`] | [`Dataset::with_label_indicators`] | [`Dataset::with_feature_names`] |
 /// | [`Dataset::from_sparse_rows`] | [`Dataset::with_label_sets`] | [`Dataset::with_name`] |
 /// | `Dataset::from_ndarray` | `Dataset::with_label_ndarray` | |
+/// | | [`Dataset::with_partial_labels`] | |
 ///
-/// The last row needs the crate's feature `ndarray`.
+/// The third row needs the crate's feature `ndarray`.
 impl Dataset {
     /// Rows of `n_features` numbers each, one row after the other, without labels.
     ///
@@ -178,6 +179,31 @@ impl Dataset {
             }
         }
         self.with_label_matrix(label_names, labels)
+    }
+
+    /// The same rows with these labels, of which some may be unknown: `cells` says for each row, and in
+    /// each row for each label, whether the label is relevant to the row, or nothing.
+    ///
+    /// ```
+    /// use labelchain::data::{Dataset, LabelId};
+    ///
+    /// let songs = Dataset::from_rows(1, &[72.0, 80.0])?
+    ///     .with_partial_labels(&["calm", "sad"], &[Some(true), None, Some(true), Some(false)])?;
+    /// assert_eq!(songs.labels().cell(0, LabelId(1)), None);
+    /// assert_eq!(songs.labels().n_unknown(), 1);
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn with_partial_labels<S: AsRef<str>>(
+        self,
+        label_names: &[S],
+        cells: &[Option<bool>],
+    ) -> Result<Dataset> {
+        let relevant: Vec<bool> = cells.iter().map(|cell| *cell == Some(true)).collect();
+        let mut data = self.with_label_indicators(label_names, &relevant)?;
+        for at in (0..cells.len()).filter(|&at| cells[at].is_none()) {
+            data.labels.forget(at / label_names.len(), LabelId(at % label_names.len()));
+        }
+        Ok(data)
     }
 
     /// The same rows with these labels: `sets` names, for each row, the labels relevant to it, in

@@ -150,6 +150,12 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
     if data.n_rows() == 0 {
         notes.push(Note { code: "no-rows", text: "the data set has no rows".into() });
     }
+    let (n_unknown, n_cells) = (data.labels().n_unknown(), data.n_rows() * data.n_labels());
+    if n_unknown > 0 {
+        let cells = counted(n_cells, "label cell is", "label cells are");
+        let text = format!("{n_unknown} of {cells} unknown; figures count known relevant ones");
+        notes.push(Note { code: "unknown-labels", text });
+    }
     if data.n_labels() == 1 {
         notes.push(Note {
             code: "one-label",
@@ -162,7 +168,7 @@ fn label_notes(data: &Dataset, counts: &[usize]) -> Vec<Note> {
     }
     let same = |a: usize, b: usize| {
         let labels = data.labels();
-        (0..data.n_rows()).all(|row| labels.get(row, LabelId(a)) == labels.get(row, LabelId(b)))
+        (0..data.n_rows()).all(|row| labels.cell(row, LabelId(a)) == labels.cell(row, LabelId(b)))
     };
     let mut pairs: Vec<(usize, usize)> = groups
         .into_values()
@@ -425,6 +431,17 @@ mod tests {
     fn describe(text: &str) -> Description {
         let reading = parse(Path::new("t.arff"), text.as_bytes(), &ReadOptions::default()).unwrap();
         Description::of(&reading.table, &reading.notes)
+    }
+
+    #[test]
+    fn unknown_labels_are_counted() {
+        let data = crate::data::Dataset::from_rows(1, &[1.0, 2.0]).unwrap();
+        let cells = [Some(true), None, Some(false), Some(true)];
+        let data = data.with_partial_labels(&["a", "b"], &cells).unwrap();
+        let notes = Description::of(&super::super::Table::Rows(data), &[]).notes;
+        let note = notes.iter().find(|note| note.code == "unknown-labels").unwrap();
+        let expected = "1 of 4 label cells are unknown; figures count known relevant ones";
+        assert_eq!(note.text, expected);
     }
 
     fn codes(text: &str) -> Vec<&'static str> {

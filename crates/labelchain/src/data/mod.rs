@@ -137,7 +137,7 @@ impl Dataset {
         columns.position("label", name).map(LabelId)
     }
 
-    /// Which labels are relevant to which row.
+    /// Which labels are relevant to which row, and which are unknown.
     pub fn labels(&self) -> &LabelMatrix {
         &self.labels
     }
@@ -207,10 +207,7 @@ impl Dataset {
         }
         self.attributes = more.attributes;
         self.features.append(&more.features);
-        for row in 0..more.labels.n_rows() {
-            let here = self.labels.push_row();
-            more.labels.relevant(row).for_each(|label| self.labels.set(here, label, true));
-        }
+        self.labels.append(&more.labels);
         if let (Some(weights), Some(more)) = (&mut self.weights, more.weights) {
             weights.extend(more);
         }
@@ -272,7 +269,10 @@ impl Dataset {
         let mut labels = LabelMatrix::empty(self.n_rows(), kept.len());
         for row in 0..self.n_rows() {
             for (at, &label) in kept.iter().enumerate() {
-                labels.set(row, LabelId(at), self.labels.get(row, label));
+                match self.labels.cell(row, label) {
+                    Some(relevant) => labels.set(row, LabelId(at), relevant),
+                    None => labels.forget(row, LabelId(at)),
+                }
             }
         }
         let label_names = kept.iter().map(|label| self.label_names[label.0].clone()).collect();

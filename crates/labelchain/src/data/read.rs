@@ -87,6 +87,9 @@ pub enum MissingLabels {
     Irrelevant,
     /// The row is left out.
     Drop,
+    /// The cell stays unknown ([`LabelMatrix::is_known`](super::LabelMatrix::is_known)), and the row
+    /// is learned from for the labels it has.
+    Learn,
 }
 
 impl MissingLabels {
@@ -100,6 +103,8 @@ impl MissingLabels {
         let what = match self {
             MissingLabels::Drop if n == 1 => "was left out, and later rows moved up",
             MissingLabels::Drop => "were left out, and later rows moved up",
+            MissingLabels::Learn if n == 1 => "keeps the labels it has",
+            MissingLabels::Learn => "keep the labels they have",
             _ => "read as irrelevant",
         };
         (n > 0).then(|| Note { code: "missing-labels", text: format!("{rows} {what}") })
@@ -109,7 +114,7 @@ impl MissingLabels {
     pub(crate) fn remedy() -> Remedy {
         Remedy::default()
             .set("missing-labels", "drop")
-            .text(" leaves such rows out, irrelevant reads them as 0")
+            .text(" leaves such rows out, irrelevant reads them as 0, learn keeps what is there")
     }
 }
 

@@ -48,37 +48,44 @@ impl Calibration {
     pub fn learn(held_out: &HeldOutScores, labels: &LabelMatrix, seed: Seed) -> Calibration {
         let HeldOutScores { scale, rows, scores } = held_out;
         let (scale, n_labels) = (*scale, labels.n_labels());
-        // By label: rows of descending probability, whether each is relevant, and its place in `rows`.
+        // By label: rows of descending score, whether each is relevant, and its place in `rows`.
         let learn = |label: LabelId| {
+            // Rows that do not have the label say nothing about it.
             let of_place = |(place, &row): (usize, &usize)| {
-                (scores[place * n_labels + label.0], labels.get(row, label), place)
+                Some((scores[place * n_labels + label.0], labels.cell(row, label)?, place))
             };
             let mut ascending: Vec<(f64, bool, usize)> =
-                rows.iter().enumerate().map(of_place).collect();
+                rows.iter().enumerate().filter_map(of_place).collect();
             ascending.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
             let pairs: Vec<(f64, bool)> = ascending.iter().map(|it| (it.0, it.1)).collect();
             let curve = Curve::learn(&pairs, scale);
-            let descending: Vec<(f64, bool)> = pairs
-                .iter()
-                .rev()
-                .map(|&(score, relevant)| (curve.probability(score, scale), relevant))
-                .collect();
+            let descending: Vec<(f64, bool)> = pairs.into_iter().rev().collect();
             let places: Vec<usize> = ascending.iter().rev().map(|it| it.2).collect();
             (curve, descending, places)
         };
-        let learned: Vec<_> =
+        let learned: Vec<(Curve, Vec<(f64, bool)>, Vec<usize>)> =
             (0..n_labels).into_par_iter().map(|label| learn(LabelId(label))).collect();
-        let cells = learned.iter().flat_map(|(_, descending, _)| descending).copied().collect();
-        let micro_f1 = micro_f1(cells);
+        let calibrated = |curve: &Curve, descending: &[(f64, bool)]| -> Vec<(f64, bool)> {
+            let pairs = descending.iter();
+            pairs.map(|&(score, relevant)| (curve.probability(score, scale), relevant)).collect()
+        };
         let halves = Halves::draw(rows.len(), seed.child("thresholds", 0));
-        let of_label =
-            |(curve, descending, places): (Curve, Vec<(f64, bool)>, Vec<usize>)| LabelCalibration {
-                curve,
-                macro_f1: macro_f1(&descending, &places, &halves, micro_f1),
-                points: operating_points(&descending),
-            };
-        let by_label = learned.into_par_iter().map(of_label).collect();
-        Calibration { scale, by_label, micro_f1 }
+        // The thresholds of rare labels are drawn towards one of all labels. That is done on scores, of
+        // which undersampling has made about the same for rare and for frequent labels; probabilities of
+        // rare labels are all small.
+        let scores = learned.iter().flat_map(|(_, descending, _)| descending).copied();
+        let of_all_labels = micro_f1(scores.collect());
+        let of_label = |(curve, descending, places): &(Curve, Vec<(f64, bool)>, Vec<usize>)| {
+            let threshold = macro_f1(descending, places, &halves, of_all_labels);
+            LabelCalibration {
+                curve: curve.clone(),
+                macro_f1: curve.probability(threshold, scale),
+                points: operating_points(&calibrated(curve, descending)),
+            }
+        };
+        let by_label = learned.par_iter().map(of_label).collect();
+        let cells = learned.iter().flat_map(|(curve, rows, _)| calibrated(curve, rows));
+        Calibration { scale, by_label, micro_f1: micro_f1(cells.collect()) }
     }
 
     /// By label.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::Scale;
 
-/// A function from the score of a label to the probability that the label is relevant. It never falls:
-/// a higher score is no less probable.
+/// A function from the score of a label to the probability that the label is relevant. A higher score is
+/// more probable, so that rows keep their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Curve {
     /// The score, which is a probability already.
@@ -18,7 +18,8 @@ pub enum Curve {
         /// Any number.
         intercept: f64,
     },
-    /// Isotonic regression: straight lines between points, flat before the first and after the last.
+    /// Isotonic regression: straight lines between points. Before the first and after the last they go on
+    /// towards probabilities of 0 and 1.
     Isotonic {
         /// Strictly ascending.
         scores: Vec<f64>,
@@ -29,7 +30,7 @@ pub enum Curve {
 
 /// Fewest relevant rows for isotonic regression, which follows its data closely and needs more of it than
 /// the two parameters of a sigmoid.
-const FEWEST_FOR_ISOTONIC: usize = 50;
+const FEWEST_FOR_ISOTONIC: usize = 20;
 /// Fewest relevant rows for a sigmoid, where the score is a probability without it.
 const FEWEST_FOR_SIGMOID: usize = 5;
 
@@ -146,13 +147,16 @@ impl Curve {
             Curve::Isotonic { scores, probabilities } => {
                 let above = scores.partition_point(|&known| known <= score);
                 if above == 0 {
-                    return probabilities.first().copied().unwrap_or(0.0);
+                    let (Some(x), Some(p)) = (scores.first(), probabilities.first()) else {
+                        return 0.0;
+                    };
+                    return p * shrinking(x - score, *x, scale);
                 }
+                let (x0, p0) = (scores[above - 1], probabilities[above - 1]);
                 if above == scores.len() {
-                    return probabilities[above - 1];
+                    return 1.0 - (1.0 - p0) * shrinking(score - x0, 1.0 - x0, scale);
                 }
-                let (x0, x1) = (scores[above - 1], scores[above]);
-                let (p0, p1) = (probabilities[above - 1], probabilities[above]);
+                let (x1, p1) = (scores[above], probabilities[above]);
                 p0 + (p1 - p0) * ((score - x0) / (x1 - x0))
             }
         }
@@ -186,6 +190,16 @@ fn linear(score: f64, scale: Scale) -> f64 {
             let p = score.clamp(1e-6, 1.0 - 1e-6);
             (p / (1.0 - p)).ln()
         }
+    }
+}
+
+/// What is left of a probability beyond the end of a curve, or of its distance from 1: a straight line down
+/// to 0 where scores are probabilities and end somewhere, and 1 / (1 + distance) where they do not.
+fn shrinking(distance: f64, farthest: f64, scale: Scale) -> f64 {
+    match scale {
+        Scale::Probability if farthest > 0.0 => (1.0 - distance / farthest).clamp(0.0, 1.0),
+        Scale::Probability => 1.0,
+        Scale::Margin => 1.0 / (1.0 + distance.max(0.0)),
     }
 }
 

@@ -1,12 +1,12 @@
-//! Thresholds on probabilities, learned from rows that members have not seen.
+//! Thresholds on scores or probabilities, learned from rows that members have not seen.
 
 use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
 
-/// The threshold of greatest F1 among rows of descending probability, of which only those wanted count:
-/// labels are given where the probability is at least the threshold. It lies half-way between two
-/// probabilities, the first of equals. None where no row is relevant.
+/// The threshold of greatest F1 among rows of descending score, of which only those wanted count: the label
+/// is given where the score is at least the threshold. It lies half-way between two scores, and of equals
+/// it is the higher; below all scores it is the least. None where no row is relevant.
 fn best_f1(descending: &[(f64, bool)], is_wanted: impl Fn(usize) -> bool) -> Option<f64> {
     let wanted =
         || descending.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, row)| *row);
@@ -15,12 +15,12 @@ fn best_f1(descending: &[(f64, bool)], is_wanted: impl Fn(usize) -> bool) -> Opt
         return None;
     }
     let (mut n_given, mut n_right) = (0usize, 0usize);
-    let (mut best, mut threshold) = (0.0, 1.0);
+    let (mut best, mut threshold) = (0.0, f64::INFINITY);
     let mut rows = wanted().peekable();
     while let Some((p, relevant)) = rows.next() {
         n_given += 1;
         n_right += usize::from(relevant);
-        let below = rows.peek().map_or(0.0, |(below, _)| *below);
+        let below = rows.peek().map_or(p, |(below, _)| *below);
         if below == p && rows.peek().is_some() {
             continue;
         }
@@ -62,7 +62,7 @@ impl Halves {
 /// A threshold for the F1 of one label: the mean of the best thresholds of ten half samples, because the
 /// best threshold of one sample varies much, shrunk towards the threshold t₀ of all labels as if that had
 /// been seen on k relevant rows: (n t + k t₀) / (n + k), where n rows are relevant. So a label without
-/// relevant rows has t₀. `descending` has the row of each probability at the same place in `rows`.
+/// relevant rows has t₀. `descending` has the row of each score at the same place in `rows`.
 pub(super) fn macro_f1(
     descending: &[(f64, bool)],
     rows: &[usize],

@@ -1,7 +1,7 @@
 //! Blocks of rows, with the distances that members need.
 
 use crate::chain::Block;
-use crate::data::Dataset;
+use crate::data::{Dataset, LabelMatrix};
 use crate::distance::{BLOCK, Memberships, Needs, Neighbourhood, Rankings};
 use crate::error::Result;
 
@@ -14,6 +14,7 @@ pub(crate) fn rows_at_once(train: Option<&Neighbourhood>) -> usize {
 pub(crate) struct RowBlock<'a> {
     data: &'a Dataset,
     rows: Vec<usize>,
+    known: Option<&'a LabelMatrix>,
     pub(super) memberships: Option<Memberships>,
     rankings: Option<Rankings<'a>>,
 }
@@ -31,14 +32,19 @@ impl<'a> RowBlock<'a> {
         let end = data.n_rows().min(start + rows_at_once(train));
         let rows: Vec<usize> = (start..end).collect();
         let Some(train) = train else {
-            return Ok(RowBlock { data, rows, memberships: None, rankings: None });
+            return Ok(RowBlock { data, rows, known: None, memberships: None, rankings: None });
         };
         let here = data.select(&rows);
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
         let memberships = distances.zip(decay).map(of);
         let rankings = train.rankings(&here, needs);
-        Ok(RowBlock { data, rows, memberships, rankings })
+        Ok(RowBlock { data, rows, known: None, memberships, rankings })
+    }
+
+    /// The same rows, of which some labels may be known; there is a row of them for each of the data.
+    pub(crate) fn given(self, known: Option<&'a LabelMatrix>) -> RowBlock<'a> {
+        RowBlock { known, ..self }
     }
 
     /// How many rows.
@@ -54,6 +60,7 @@ impl<'a> RowBlock<'a> {
         ask(&Block {
             features: self.data.features(),
             rows: &rows,
+            known: None,
             memberships: memberships.as_ref(),
             rankings: rankings.as_ref(),
         })
@@ -64,6 +71,7 @@ impl<'a> RowBlock<'a> {
         Block {
             features: self.data.features(),
             rows: &self.rows,
+            known: self.known,
             memberships: self.memberships.as_ref(),
             rankings: self.rankings.as_ref(),
         }

@@ -52,6 +52,17 @@ pub struct Ensemble {
     calibration: Option<Calibration>,
 }
 
+/// Rows that an ensemble is asked about.
+#[derive(Clone, Copy)]
+pub struct Queries<'a> {
+    /// Their inputs, standardized.
+    pub rows: &'a Dataset,
+    /// Labels of these rows that are known: they are kept, and condition the others.
+    pub known: Option<&'a LabelMatrix>,
+    /// The training rows, where members measure distances to them.
+    pub train: Option<&'a Neighbourhood<'a>>,
+}
+
 /// One voter, and the rows it learned from.
 #[derive(Clone)]
 pub struct Member {
@@ -134,16 +145,11 @@ impl Ensemble {
         self.members.iter().find_map(|member| member.policy()?.decay())
     }
 
-    /// How many members decide that each label of each standardized row is relevant, row by row.
-    pub fn votes(
-        &self,
-        rows: &Dataset,
-        train: Option<&Neighbourhood>,
-        cancel: &Cancel,
-    ) -> Result<Vec<u32>> {
-        let mut votes = vec![0u32; rows.n_rows() * self.n_labels];
+    /// How many members decide that each label of each row is relevant, row by row.
+    pub fn votes(&self, queries: &Queries, cancel: &Cancel) -> Result<Vec<u32>> {
+        let mut votes = vec![0u32; queries.rows.n_rows() * self.n_labels];
         let ask = |member: &Member, block: &Block| member.decisions(block);
-        self.ask(rows, train, cancel, ask, |start, answers: Vec<LabelMatrix>| {
+        self.ask(queries, cancel, ask, |start, answers: Vec<LabelMatrix>| {
             answers.iter().for_each(|of| count(of, &mut votes[start * self.n_labels..]));
         })?;
         Ok(votes)
@@ -155,19 +161,15 @@ impl Ensemble {
     }
 
     /// How each member decided each row: traces by row, then by member.
-    pub fn traces(
-        &self,
-        rows: &Dataset,
-        train: Option<&Neighbourhood>,
-        cancel: &Cancel,
-    ) -> Result<Vec<Vec<Trace>>> {
-        let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); rows.n_rows()];
-        self.ask(rows, train, cancel, Member::traces, |start, by_member: Vec<Vec<Trace>>| {
+    pub fn traces(&self, queries: &Queries, cancel: &Cancel) -> Result<Vec<Vec<Trace>>> {
+        let mut by_row: Vec<Vec<Trace>> = vec![Vec::new(); queries.rows.n_rows()];
+        let take = |start: usize, by_member: Vec<Vec<Trace>>| {
             for traces in by_member {
                 let places = by_row[start..].iter_mut();
                 places.zip(traces).for_each(|(row, trace)| row.push(trace));
             }
-        })?;
+        };
+        self.ask(queries, cancel, Member::traces, take)?;
         Ok(by_row)
     }
 
@@ -175,17 +177,21 @@ impl Ensemble {
     pub fn traces_alone(
         &self,
         member: usize,
-        rows: &Dataset,
-        train: Option<&Neighbourhood>,
+        queries: &Queries,
         cancel: &Cancel,
     ) -> Result<Vec<Trace>> {
         let members = self.members.get(member).cloned().into_iter().collect();
         let only = Ensemble::new(members, self.n_labels, self.vote_ties);
-        let mut traces = Vec::with_capacity(rows.n_rows());
+        let mut traces = Vec::with_capacity(queries.rows.n_rows());
         let ask = |member: &Member, block: &Block| member.traces_alone(block);
-        only.ask(rows, train, cancel, ask, |_, by_member: Vec<Vec<Trace>>| {
-            traces.extend(by_member.into_iter().flatten());
-        })?;
+        only.ask(
+            &Queries { known: None, ..*queries },
+            cancel,
+            ask,
+            |_, by_member: Vec<Vec<Trace>>| {
+                traces.extend(by_member.into_iter().flatten());
+            },
+        )?;
         Ok(traces)
     }
 
@@ -193,15 +199,15 @@ impl Ensemble {
     /// a block and what each member answers.
     fn ask<T: Send>(
         &self,
-        rows: &Dataset,
-        train: Option<&Neighbourhood>,
+        queries: &Queries,
         cancel: &Cancel,
         ask: impl Fn(&Member, &Block) -> T + Sync,
         mut take: impl FnMut(usize, Vec<T>),
     ) -> Result<()> {
+        let &Queries { rows, known, train } = queries;
         for start in (0..rows.n_rows()).step_by(rows_at_once(train)) {
             cancel.check()?;
-            let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?;
+            let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?.given(known);
             let answers = self.members.par_iter().map(|member| {
                 cancel.check()?;
                 Ok(ask(member, &block.view()))

@@ -1,16 +1,19 @@
 //! What members say about rows, pooled, and the answers that are made of it.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::votes::{count, majority};
-use super::{Ensemble, Member, RowBlock, rows_at_once};
+use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
 use crate::chain::{Block, Outputs, Scale};
-use crate::data::{Dataset, LabelMatrix};
+use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::Neighbourhood;
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::progress::Cancel;
 use crate::seed::Seed;
-use rayon::prelude::*;
 
 /// What an ensemble answers about rows.
 #[derive(Clone, Debug)]
@@ -29,25 +32,25 @@ impl Ensemble {
     /// are walked once, whatever is asked for.
     pub fn answer(
         &self,
-        rows: &Dataset,
-        train: Option<&Neighbourhood>,
+        queries: &Queries,
         aims: &[Aim],
         wants_probabilities: bool,
         cancel: &Cancel,
     ) -> Result<EnsembleOutput> {
         if !wants_probabilities && aims.iter().all(|aim| aim.is_by_votes()) {
-            let votes = self.votes(rows, train, cancel)?;
+            let votes = self.votes(queries, cancel)?;
             let answers = aims.iter().map(|_| self.decide(&votes)).collect();
             return Ok(EnsembleOutput { votes, probabilities: None, answers });
         }
         let rules: Vec<DecisionRule> =
             aims.iter().map(|&aim| self.rule(aim)).collect::<Result<_>>()?;
+        let Queries { rows, known, .. } = queries;
         let n_cells = rows.n_rows() * self.n_labels;
         let (mut votes, mut probabilities) = (vec![0u32; n_cells], Vec::with_capacity(n_cells));
         let mut answers: Vec<LabelMatrix> =
             aims.iter().map(|_| LabelMatrix::empty(rows.n_rows(), self.n_labels)).collect();
         let mut is_probability = true;
-        self.ask(rows, train, cancel, Member::outputs, |start, outputs: Vec<Outputs>| {
+        self.ask(queries, cancel, Member::outputs, |start, outputs: Vec<Outputs>| {
             let here = outputs.first().map_or(0, |of| of.decisions.n_rows());
             let votes = &mut votes[start * self.n_labels..(start + here) * self.n_labels];
             outputs.iter().for_each(|of| count(&of.decisions, votes));
@@ -55,6 +58,10 @@ impl Ensemble {
             match &self.calibration {
                 Some(calibration) => calibration.calibrate(&mut scores),
                 None => is_probability &= outputs.iter().all(|of| of.scale == Scale::Probability),
+            }
+            for (row, label, relevant) in known_cells(*known, start..start + here) {
+                let place = (row - start) * self.n_labels + label.0;
+                scores[place] = f64::from(u8::from(relevant));
             }
             let majority = majority(votes, self.n_labels, self.members.len(), self.vote_ties);
             let weight = 1.0 / outputs.len() as f64;
@@ -72,6 +79,10 @@ impl Ensemble {
             }
             probabilities.append(&mut scores);
         })?;
+        // Known labels are no answers, whatever the aim is.
+        for (row, label, relevant) in known_cells(*known, 0..rows.n_rows()) {
+            answers.iter_mut().for_each(|answers| answers.set(row, label, relevant));
+        }
         if !is_probability && !aims.iter().all(|aim| aim.is_by_votes()) {
             let what = "the probability of a label whose score is a margin".into();
             return Err(Error::Uncalibrated { what });
@@ -182,6 +193,20 @@ impl Member {
         self.walk(block, &mut outputs);
         outputs
     }
+}
+
+/// The known labels of some rows, and whether each is relevant.
+fn known_cells(
+    known: Option<&LabelMatrix>,
+    rows: Range<usize>,
+) -> impl Iterator<Item = (usize, LabelId, bool)> + '_ {
+    known.into_iter().flat_map(move |known| {
+        let of_row = move |row| {
+            let cell = move |label| Some((row, label, known.cell(row, label)?));
+            known.ids().filter_map(cell)
+        };
+        rows.clone().flat_map(of_row)
+    })
 }
 
 /// The mean over members, row by row, by label.

@@ -84,9 +84,13 @@ pub(super) fn oocc(task: &PolicyTask) -> Result<Policies> {
         task.train,
         |model| &**model,
         |candidate, block| {
+            // Over the labels that are known.
+            let truth = data.labels().select(block.rows);
             let by_order = walk_all(&*candidate.model, &orders(candidate), block);
+            let by_order: Vec<LabelMatrix> =
+                by_order.into_iter().map(|answers| answers.known_where(&truth)).collect();
             let f1 = |at: usize, answers: &LabelMatrix| {
-                let counts = Confusion::between(data.labels().row(block.rows[at]), answers.row(at));
+                let counts = Confusion::between(truth.row(at), answers.row(at));
                 1.0 - Rate::F1.loss(&counts, Undefined::Paper).unwrap_or(0.0)
             };
             let of_row = |at: usize| by_order.iter().map(move |answers| f1(at, answers));

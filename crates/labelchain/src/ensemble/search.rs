@@ -169,6 +169,8 @@ fn mean_of_pairs(distances: &[Vec<f64>], subset: &[usize]) -> f64 {
 /// What candidates decide about rows whose labels are known: for each label, a bit for each row.
 struct VoteTable {
     truth: Vec<Vec<u64>>,
+    /// Where it is known.
+    known: Vec<Vec<u64>>,
     /// By candidate.
     decisions: Vec<Vec<Vec<u64>>>,
     /// The rows that each candidate votes on.
@@ -189,9 +191,13 @@ impl VoteTable {
         let decisions = answers.into_iter().zip(&places).map(|(blocks, places)| {
             columns(&LabelMatrix::concat(n_labels, &blocks), places, voted_rows.len())
         });
+        let truth = truth.select(&voted_rows);
         let all: Vec<usize> = (0..voted_rows.len()).collect();
+        let known =
+            |label| bits(all.iter().copied().filter(|&at| truth.is_known(at, label)), all.len());
         VoteTable {
-            truth: columns(&truth.select(&voted_rows), &all, voted_rows.len()),
+            known: truth.ids().map(known).collect(),
+            truth: columns(&truth, &all, all.len()),
             decisions: decisions.collect(),
             voted: places
                 .iter()
@@ -200,7 +206,8 @@ impl VoteTable {
         }
     }
 
-    /// Macro-F1 loss of the vote of some candidates, over the rows that at least one of them votes on.
+    /// Macro-F1 loss of the vote of some candidates, over the rows that at least one of them votes on
+    /// and whose label is known.
     fn loss(&self, subset: &[usize], ties: VoteTies) -> f64 {
         let of_label = |label: usize| {
             let vote = |(word, &truth): (usize, &u64)| {
@@ -209,7 +216,7 @@ impl VoteTable {
                     (self.decisions[at][label][word], voted)
                 });
                 let vote = WordVote::of(votes);
-                (truth & vote.has_votes, vote.relevant(ties))
+                (truth & vote.has_votes, vote.relevant(ties) & self.known[label][word])
             };
             let (truth, votes): (Vec<u64>, Vec<u64>) =
                 self.truth[label].iter().enumerate().map(vote).unzip();

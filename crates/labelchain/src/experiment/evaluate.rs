@@ -7,6 +7,7 @@ use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::decide::Aim;
 use crate::distance::Neighbourhood;
+use crate::ensemble::Queries;
 use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
 use crate::method::{Fitted, Fitting, Method, fit};
@@ -268,7 +269,8 @@ impl Fold {
         }
         let rows = train_rows.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
         let cancel = self.train.cancel();
-        let output = fitted.ensemble.answer(&self.test, rows, aims, probabilities, cancel)?;
+        let queries = Queries { rows: &self.test, known: None, train: rows };
+        let output = fitted.ensemble.answer(&queries, aims, probabilities, cancel)?;
         let (train, predict) = (self.cost + fitted.cost, clock.cost());
         let tested = |answers: LabelMatrix| {
             let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;

@@ -148,7 +148,9 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Compares a prediction with the truth by all eleven criteria.
+    /// Compares a prediction with the truth by all eleven criteria, over the cells whose truth is known.
+    /// Where some are not, a row or label without a known cell is in no mean
+    /// (docs/conventions.md, "Unknown labels").
     pub fn between(
         truth: &LabelMatrix,
         answer: &LabelMatrix,
@@ -158,14 +160,30 @@ impl Losses {
         Error::unless_same("rows of the answer", n_rows, answer.n_rows())?;
         Error::unless_same("labels of the answer", n_labels, answer.n_labels())?;
 
-        let (rows, labels) = count(truth, answer);
+        let n_unknown = truth.n_unknown();
+        let (mut rows, mut labels) = if n_unknown == 0 {
+            count(truth, answer)
+        } else {
+            count(truth, &answer.clone().known_where(truth))
+        };
+        if n_unknown > 0 {
+            let is_known = |row, label| truth.is_known(row, LabelId(label));
+            let mut row = 0..n_rows;
+            rows.retain(|_| {
+                row.next().is_some_and(|row| (0..n_labels).any(|at| is_known(row, at)))
+            });
+            let mut label = 0..n_labels;
+            labels.retain(|_| {
+                label.next().is_some_and(|at| (0..n_rows).any(|row| is_known(row, at)))
+            });
+        }
         let all: Confusion = rows.iter().copied().sum();
         let n_wrong_rows = rows.iter().filter(|row| row.n_wrong() > 0).count();
         let share = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
 
         let measured = Criterion::ALL.map(|criterion| match criterion {
-            Criterion::Hamming => (share(all.n_wrong(), n_rows * n_labels), 0),
-            Criterion::ZeroOne => (share(n_wrong_rows, n_rows), 0),
+            Criterion::Hamming => (share(all.n_wrong(), n_rows * n_labels - n_unknown), 0),
+            Criterion::ZeroOne => (share(n_wrong_rows, rows.len()), 0),
             Criterion::Of(averaging, rate) => {
                 let cells = match averaging {
                     Averaging::Example => &rows,
@@ -335,6 +353,33 @@ mod tests {
             (Some(a), Some(b)) => (a - b).abs() < 1e-12,
             (a, b) => a == b,
         }
+    }
+
+    #[test]
+    fn unknown_cells_count_for_nothing() {
+        // Of the table below, with the cells marked ? unknown: "1?0", "?00", "???"; and the last label
+        // is known in one row only.
+        let mut truth = table(&["100", "100", "001"]);
+        for (row, label) in [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)] {
+            truth.forget(row, LabelId(label));
+        }
+        let answer = table(&["110", "110", "010"]);
+        let losses = paper(&truth, &answer);
+        // Known are 1.0 of the first row, answered 1.0, and .0. of the second, answered .1.
+        assert_eq!(losses.get(Hamming), Some(1.0 / 3.0));
+        assert_eq!(losses.get(ZeroOne), Some(1.0 / 2.0));
+        // Rows as (TP, FP, FN): (1, 0, 0), (0, 1, 0); the third is left out.
+        assert_eq!(losses.get(Of(Example, Rate::F1)), Some(0.5));
+        assert_eq!(losses.get(Of(Example, Rate::Fnr)), Some(0.5), "0, and 1 where it is 0 / 0");
+        assert_eq!(losses.n_vacuous(Of(Example, Rate::Fnr)), 1);
+        // Labels: (1, 0, 0), (0, 1, 0), (0, 0, 0): all have a known cell.
+        assert!(close(losses.get(Of(Macro, Rate::F1)), Some(1.0 / 3.0)));
+        assert_eq!(losses.get(Of(Micro, Rate::F1)), Some(1.0 / 3.0), "(0 + 1) / (2 + 1)");
+        // Without the only known cell of the last label, it is in no mean.
+        truth.forget(0, LabelId(2));
+        let losses = paper(&truth, &answer);
+        assert_eq!(losses.get(Of(Macro, Rate::F1)), Some(0.5));
+        assert_eq!(losses.get(Hamming), Some(0.5));
     }
 
     #[test]

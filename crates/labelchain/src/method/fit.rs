@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::Method;
-use crate::base::{Base, BaseKind, BaseTask};
+use crate::base::{BASES, Base, BaseKind, BaseTask};
 use crate::chain::{
     AnyOrderLearner, AnyOrderModel, BaseModel, Block, FixedOrderLearner, FixedOrderModel, Order,
     Route, TunedSetting,
@@ -15,12 +15,12 @@ use crate::ensemble::{
     Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, ORDER,
     PolicyTask, SEARCH_ROWS, Sampling, Strategy, VOTE_TIES, VoteTies,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::Memory;
 use crate::prepare::{Preparation, Prepared};
 use crate::progress::Progress;
 use crate::seed::Seed;
-use crate::settings::Settings;
+use crate::settings::{Settings, in_words};
 
 /// A fitted ensemble, the values of settings that were left to the data, and what it cost, members
 /// included.
@@ -125,6 +125,9 @@ struct Trained<M> {
 impl Fitting<'_> {
     fn base(&self, base: &'static Base, is_chained: bool) -> Result<TrainedBase> {
         let clock = Clock::start();
+        if !base.takes_unknown_labels {
+            self.refuse_unknown_labels(base)?;
+        }
         let settings = self.settings_of(base);
         let task = self.task(&settings, self.sampling());
         // Tuning may take long; what will not fit is refused before.
@@ -141,6 +144,23 @@ impl Fitting<'_> {
             },
         };
         Ok(TrainedBase { base, cost: clock.cost(), models })
+    }
+
+    fn refuse_unknown_labels(&self, base: &Base) -> Result<()> {
+        let data = self.train.data();
+        let n_unknown = data.labels().n_unknown();
+        if n_unknown == 0 {
+            return Ok(());
+        }
+        let can = BASES.iter().filter(|base| base.takes_unknown_labels).map(|base| base.name);
+        Err(Error::Value {
+            name: "base".into(),
+            value: format!("{} and {n_unknown} labels of {} are unknown", base.name, data.name()),
+            accepted: format!(
+                "one that learns from rows of which some labels are unknown: {}",
+                in_words(&can.collect::<Vec<_>>(), "or")
+            ),
+        })
     }
 
     fn sampling(&self) -> Sampling {

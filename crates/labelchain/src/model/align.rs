@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::Model;
-use crate::data::{Attribute, AttributeKind, Dataset, Dense, Matrix, Note, Sparse};
+use crate::data::{
+    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
+};
 use crate::error::{Error, Result, nearest};
 
 /// Rows whose columns were brought into the order, storage and scale of a model's training data.
@@ -14,6 +16,8 @@ pub struct AlignedRows<'m> {
     pub(super) model: &'m Model,
     /// Standardized.
     pub(super) rows: Dataset,
+    /// The labels that are known already, in the order of the model's.
+    pub(super) known: Option<LabelMatrix>,
     notes: Vec<Note>,
 }
 
@@ -35,11 +39,52 @@ impl<'m> AlignedRows<'m> {
 
     /// The rows named, in that order.
     pub fn select(&self, rows: &[usize]) -> AlignedRows<'m> {
-        AlignedRows { model: self.model, rows: self.rows.select(rows), notes: Vec::new() }
+        let known = self.known.as_ref().map(|known| known.select(rows));
+        AlignedRows { model: self.model, rows: self.rows.select(rows), known, notes: Vec::new() }
+    }
+
+    /// The same rows, some of whose labels are known: a row for each, and a column for each label of
+    /// the model. Known labels are kept as they are, and condition those that are unknown.
+    ///
+    /// A model that can be walked in any order (naive Bayes, nearest neighbours) goes by all of them.
+    /// One that was trained for an order (trees, support vector machines) goes by those that come
+    /// before a label in its order. Where labels are decided independently (`br`), no label goes by
+    /// another.
+    pub fn given(self, known: LabelMatrix) -> Result<AlignedRows<'m>> {
+        let n_labels = self.model.label_names().len();
+        Error::unless_same("rows of known labels", self.n_rows(), known.n_rows())?;
+        Error::unless_same("columns of known labels", n_labels, known.n_labels())?;
+        Ok(AlignedRows { known: Some(known), ..self })
     }
 }
 
 impl Model {
+    /// The label of this name.
+    pub fn label(&self, name: &str) -> Result<LabelId> {
+        let names = self.label_names();
+        let label = names.iter().position(|known| known == name).map(LabelId);
+        label.ok_or_else(|| Error::UnknownName {
+            what: "label of the model",
+            name: name.into(),
+            nearest: nearest(name, names).cloned(),
+        })
+    }
+
+    /// The label cells of other data, by name: what [`AlignedRows::given`] takes. Labels that the data
+    /// lacks are unknown, and one that the model does not know is refused.
+    pub fn known_labels(&self, data: &Dataset) -> Result<LabelMatrix> {
+        let places = data.label_names().iter().map(|name| self.label(name));
+        let places: Vec<LabelId> = places.collect::<Result<_>>()?;
+        let mut known = LabelMatrix::unknown(data.n_rows(), self.label_names.len());
+        for row in 0..data.n_rows() {
+            for (label, &place) in data.labels().ids().zip(&places) {
+                let cell = data.labels().cell(row, label);
+                cell.into_iter().for_each(|relevant| known.set(row, place, relevant));
+            }
+        }
+        Ok(known)
+    }
+
     /// Brings the columns of other data into the order and storage of the training data, by name.
     /// Values never seen in training become missing; both that and extra columns are noted. `path` is
     /// where the data came from, for messages.
@@ -79,7 +124,8 @@ impl Model {
             notes.push(Note { code: "unseen-values", text });
         }
         let rows = data.with_features(self.attributes.clone(), features)?;
-        Ok(AlignedRows { model: self, rows: self.standardizer.apply(rows)?, notes })
+        let rows = self.standardizer.apply(rows)?;
+        Ok(AlignedRows { model: self, rows, known: None, notes })
     }
 
     fn lacking(&self, data: &Dataset, missing: &[&str], path: &Path) -> Error {

@@ -19,6 +19,8 @@ pub struct Explanation<'m> {
     pub shares: Vec<f64>,
     /// The probability of each label; none where the model gives none.
     pub probabilities: Option<Vec<f64>>,
+    /// The labels that were known before, by label: whether they are relevant.
+    pub known: Vec<Option<bool>>,
     /// How each member decided.
     pub members: Vec<Trace>,
 }
@@ -38,6 +40,7 @@ impl<'m> AlignedRows<'m> {
         let explain = |(row, members): (usize, Vec<Trace>)| Explanation {
             model: self.model,
             relevant: labels.ids().map(|label| labels.get(row, label)).collect(),
+            known: labels.ids().map(|label| self.known.as_ref()?.cell(row, label)).collect(),
             shares: prediction.shares(row).to_vec(),
             probabilities: prediction.probabilities(row).map(<[f64]>::to_vec),
             members,
@@ -68,7 +71,8 @@ impl Explanation<'_> {
     /// The explanation as JSON; `row` is written as the number of the row, which an explanation does
     /// not know. `votes` are the shares, `probabilities` by name, `support` the scores, `relevant` the names of the labels
     /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
-    /// label, except `order`; what a method does not have is null; infinite scores are ±1e308.
+    /// label, except `order`; what a method does not have is null; infinite scores are ±1e308. Where
+    /// labels were known, `known` has them by name, as 0 or 1.
     pub fn json(&self, row: usize) -> Value {
         let member = |trace: &Trace| {
             let reason = trace.reason.as_ref();
@@ -87,7 +91,7 @@ impl Explanation<'_> {
             }
             member
         };
-        json!({
+        let mut explanation = json!({
             "row": row,
             "votes": self.shares,
             "probabilities": self.probabilities.as_ref().map(|of| {
@@ -96,6 +100,12 @@ impl Explanation<'_> {
             }),
             "relevant": self.relevant_names(),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
-        })
+        });
+        for (name, known) in self.model.label_names().iter().zip(&self.known) {
+            if let Some(relevant) = known {
+                explanation["known"][name] = json!(u8::from(*relevant));
+            }
+        }
+        explanation
     }
 }

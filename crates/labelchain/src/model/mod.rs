@@ -1,12 +1,14 @@
 //! A trained model: names in, names out.
 
 mod align;
+mod ask;
 mod explain;
 mod file;
 mod label_chain;
 mod predict;
 
 pub use align::AlignedRows;
+pub use ask::Question;
 pub use explain::Explanation;
 pub use label_chain::LabelChain;
 pub use predict::Prediction;

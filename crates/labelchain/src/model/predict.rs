@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::{AlignedRows, Model};
 use crate::chain::{Score, Trace};
 use crate::data::{Dataset, LabelMatrix, Note};
+use crate::distance::Neighbourhood;
+use crate::ensemble::Queries;
 use crate::error::{Error, Result};
 
 /// What a model answers about rows.
@@ -85,6 +87,32 @@ impl Model {
     pub fn predict(&self, data: &Dataset) -> Result<Prediction> {
         self.align(data, Path::new(data.name()))?.predict()
     }
+
+    /// The same where some labels of the rows are known: label cells that the data has are kept, and
+    /// those that it lacks, or that are unknown, are answered in the light of them. See
+    /// [`AlignedRows::given`].
+    ///
+    /// ```
+    /// use labelchain::LabelChain;
+    /// use labelchain::data::Dataset;
+    ///
+    /// // What x is says nothing; b is what a is, and c is not.
+    /// let cells: Vec<f64> = (0..40).map(|n| f64::from(n % 5)).collect();
+    /// let labels: Vec<bool> = (0..40).flat_map(|n| [n % 2 == 0, n % 2 == 0, n % 2 == 1]).collect();
+    /// let data = Dataset::from_rows(1, &cells)?.with_label_indicators(&["a", "b", "c"], &labels)?;
+    /// let model = LabelChain::new("ecc-nb")?.fit(&data)?;
+    ///
+    /// let rows = Dataset::from_rows(1, &[2.0, 2.0])?;
+    /// let rows = rows.with_partial_labels(&["a"], &[Some(true), Some(false)])?;
+    /// let prediction = model.predict_known(&rows)?;
+    /// let names = |row| prediction.relevant(row).collect::<Vec<_>>();
+    /// assert_eq!((names(0), names(1)), (vec!["a", "b"], vec!["c"]));
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn predict_known(&self, data: &Dataset) -> Result<Prediction> {
+        let rows = self.align(data, Path::new(data.name()))?;
+        rows.given(self.known_labels(data)?)?.predict()
+    }
 }
 
 impl AlignedRows<'_> {
@@ -100,9 +128,9 @@ impl AlignedRows<'_> {
 
     fn predict_with(&self, wants_probabilities: bool) -> Result<Prediction> {
         let Model { ensemble, label_names, cancel, method, .. } = self.model;
-        let (train, aims) = (self.model.neighbourhood()?, [method.aim()]);
-        let output =
-            ensemble.answer(&self.rows, train.as_ref(), &aims, wants_probabilities, cancel)?;
+        let train = self.model.neighbourhood()?;
+        let queries = self.queries(train.as_ref());
+        let output = ensemble.answer(&queries, &[method.aim()], wants_probabilities, cancel)?;
         let n = ensemble.members().len() as f64;
         Ok(Prediction {
             label_names: Arc::clone(label_names),
@@ -113,14 +141,20 @@ impl AlignedRows<'_> {
         })
     }
 
+    /// The rows as an ensemble takes them.
+    fn queries<'q>(&'q self, train: Option<&'q Neighbourhood<'q>>) -> Queries<'q> {
+        Queries { rows: &self.rows, known: self.known.as_ref(), train }
+    }
+
     /// How each member decided each row: traces by row, then by member.
     pub fn traces(&self) -> Result<Vec<Vec<Trace>>> {
         let Model { ensemble, cancel, .. } = self.model;
-        ensemble.traces(&self.rows, self.model.neighbourhood()?.as_ref(), cancel)
+        let train = self.model.neighbourhood()?;
+        ensemble.traces(&self.queries(train.as_ref()), cancel)
     }
 
     /// How strongly one member speaks for each label of each row from the inputs alone, before any
-    /// decision: by row, then by label.
+    /// decision and whatever is known: by row, then by label.
     pub fn scores_alone(&self, member: usize) -> Result<Vec<Vec<Score>>> {
         let Model { ensemble, cancel, .. } = self.model;
         let found = ensemble.members().len();
@@ -128,7 +162,7 @@ impl AlignedRows<'_> {
             return Err(Error::Shape { what: "members", expected: member + 1, found });
         }
         let train = self.model.neighbourhood()?;
-        let traces = ensemble.traces_alone(member, &self.rows, train.as_ref(), cancel)?;
+        let traces = ensemble.traces_alone(member, &self.queries(train.as_ref()), cancel)?;
         Ok(traces.into_iter().map(|trace| trace.scores).collect())
     }
 }

@@ -32,7 +32,8 @@ struct Outcomes {
 
 impl LocalF1 {
     /// Compares what binary relevance predicts for the validation rows with the truth; `predicted`
-    /// has a row for each of `validation`, `truth` one for each row of the training set.
+    /// has a row for each of `validation`, `truth` one for each row of the training set. A row whose
+    /// label is unknown counts neither for nor against it.
     pub fn new(
         validation: &[usize],
         predicted: &LabelMatrix,
@@ -43,9 +44,9 @@ impl LocalF1 {
         for (at, &row) in validation.iter().enumerate() {
             for label in truth.ids() {
                 let outcomes = &mut by_label[label.0];
-                match (truth.get(row, label), predicted.get(at, label)) {
-                    (true, true) => outcomes.hits.push(row as u32),
-                    (false, false) => {}
+                match (truth.cell(row, label), predicted.get(at, label)) {
+                    (Some(true), true) => outcomes.hits.push(row as u32),
+                    (Some(false), false) | (None, _) => {}
                     _ => outcomes.errors.push(row as u32),
                 }
             }

@@ -1,5 +1,6 @@
 //! A training set made ready once for all members and labels.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
@@ -171,16 +172,25 @@ impl Prepared {
         &self.zero
     }
 
-    /// The rows and features that each label learns from, out of `rows`; an error only if the work is
-    /// cancelled.
+    /// The rows and features that each label learns from, out of those of `rows` of which the label is
+    /// known; an error only if the work is cancelled.
     pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Result<Vec<LabelView>> {
         let columns = how.selection.map(|cfs| (cfs, self.columns.on(rows)));
+        let labels = self.data.labels();
+        let has_unknown = labels.n_unknown() > 0;
         let mut whole: Option<Arc<[usize]>> = None;
         let view = |label: LabelId| {
             self.cancel.check()?;
-            let relevant = |row| self.data.labels().get(row, label);
+            let relevant = |row| labels.get(row, label);
+            let known = if has_unknown {
+                Cow::Owned(
+                    rows.iter().copied().filter(|&row| labels.is_known(row, label)).collect(),
+                )
+            } else {
+                Cow::Borrowed(rows)
+            };
             let thinned =
-                how.undersampling.thin(rows, relevant, seed.child("undersample", label.0));
+                how.undersampling.thin(&known, relevant, seed.child("undersample", label.0));
             let rows = if thinned.len() == rows.len() {
                 Arc::clone(whole.get_or_insert_with(|| thinned.into()))
             } else {
@@ -194,7 +204,7 @@ impl Prepared {
             };
             Ok(LabelView { rows, features })
         };
-        self.data.labels().ids().map(view).collect()
+        labels.ids().map(view).collect()
     }
 
     /// The different values of any numeric column on the rows named.

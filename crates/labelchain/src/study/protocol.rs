@@ -446,10 +446,13 @@ impl<'d> Reader<'d> {
             labels: self.labels(directory)?,
             binarize: self.parsed("binarize", "a comparison such as \">0\"", threshold)?,
             missing_labels: self
-                .parsed("missing-labels", "\"refuse\" or \"irrelevant\"", |text| match text {
-                    "refuse" => Some(MissingLabels::Refuse),
-                    "irrelevant" => Some(MissingLabels::Irrelevant),
-                    _ => None,
+                .parsed("missing-labels", "\"refuse\", \"irrelevant\" or \"learn\"", |text| {
+                    match text {
+                        "refuse" => Some(MissingLabels::Refuse),
+                        "irrelevant" => Some(MissingLabels::Irrelevant),
+                        "learn" => Some(MissingLabels::Learn),
+                        _ => None,
+                    }
                 })?
                 .unwrap_or(defaults.missing_labels),
             encoding: self

@@ -49,6 +49,7 @@ pub(in crate::base) static BASE: Base = Base {
         decode: decode_any_order::<NearestNeighboursModel>,
     },
     learns_by_column: false,
+    takes_unknown_labels: true,
     training_bytes: |task| {
         // The labels of all rows and who votes on them, and the rows laid out for distances.
         let data = task.train.data();

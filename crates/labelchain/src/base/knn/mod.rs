@@ -3,7 +3,8 @@
 //!
 //! The labels decided so far are inputs of 0 or 1. The extended distance of a training row is hence
 //! D + d, where D is its squared distance in the inputs and d the number of decided labels on which
-//! it disagrees, and no order of the labels has to be known in advance.
+//! it disagrees, and no order of the labels has to be known in advance. Of a training row whose own
+//! label is unknown, d counts the share of the other rows that disagree: the expected disagreement.
 //!
 //! There are two ways to the R nearest rows. A label that uses all inputs reads the ranking of the
 //! training rows by D, which all such labels and all members share: d is not negative, so the scan
@@ -107,6 +108,12 @@ impl ChainLearner for NearestNeighbours {
         for &row in rows {
             data.labels().relevant(row).for_each(|label| labels.set(row, label, true));
         }
+        if data.labels().n_unknown() > 0 {
+            for &row in rows {
+                let unknown = data.labels().ids().filter(|&it| !data.labels().is_known(row, it));
+                unknown.for_each(|label| labels.forget(row, label));
+            }
+        }
         for (label, view) in views.iter().enumerate() {
             view.rows.iter().for_each(|&row| votes_on.set(row, LabelId(label), true));
         }
@@ -143,6 +150,34 @@ impl NearestNeighboursModel {
         let column = |label| self.rows.iter().map(|&row| self.labels.get(row, label)).collect();
         self.labels.ids().map(column).collect()
     }
+
+    /// What is expected of labels that are unknown of some of the rows fitted on; none where all are
+    /// known.
+    fn unknown_labels(&self) -> Option<Vec<UnknownLabel>> {
+        let of_label = |label| {
+            let cells = self.rows.iter().map(|&row| self.labels.cell(row, label));
+            let n_relevant = cells.clone().filter(|&cell| cell == Some(true)).count() as f64;
+            let n_irrelevant = cells.clone().filter(|&cell| cell == Some(false)).count() as f64;
+            // Where nothing is known, either value is as likely.
+            let share = match n_relevant + n_irrelevant {
+                0.0 => 0.5,
+                n_known => n_relevant / n_known,
+            };
+            let rows = cells.enumerate().filter(|(_, cell)| cell.is_none()).map(|(at, _)| at);
+            UnknownLabel { disagreement: [share, 1.0 - share], rows: rows.collect() }
+        };
+        let has_unknown = self.labels.n_unknown() > 0;
+        has_unknown.then(|| self.labels.ids().map(of_label).collect())
+    }
+}
+
+/// A label that may be unknown of some rows.
+struct UnknownLabel {
+    /// The share of the rows of which it is known that disagree with the decision that it is
+    /// irrelevant, and relevant.
+    disagreement: [f64; 2],
+    /// The rows of which it is unknown, by their index among the rows fitted on.
+    rows: Vec<usize>,
 }
 
 /// What the distances of the rows of a block are read or computed from.
@@ -155,6 +190,8 @@ pub struct Distances {
     /// For each label, whether it is relevant to each of the rows fitted on; empty where no label
     /// has distances of its own.
     relevance_by_label: Vec<Vec<bool>>,
+    /// By label; none where all labels of the rows fitted on are known.
+    unknown_labels: Option<Vec<UnknownLabel>>,
 }
 
 /// The inputs that one label uses: of the rows that vote on it, and of the rows of the block.
@@ -231,6 +268,7 @@ impl Scoring for NearestNeighboursModel {
         Distances {
             rankings: block.rankings.map_or(Vec::new(), |rankings| rankings.rankings.clone()),
             relevance_by_label: if has_own_distances { self.relevance_by_label() } else { vec![] },
+            unknown_labels: self.unknown_labels(),
             label_inputs,
         }
     }
@@ -264,8 +302,8 @@ pub struct NeighbourEvidence<'m> {
     decided: LabelMatrix,
     /// Those of them that were decided to be relevant.
     relevant: LabelMatrix,
-    /// The number of decided labels on which each row fitted on disagrees; empty where no label has
-    /// distances of its own.
+    /// The number of decided labels on which each row fitted on disagrees or is expected to; empty
+    /// where no label has distances of its own.
     disagreements: Vec<[f64; BLOCK_ROWS]>,
     /// For each label its own distances in the inputs, once computed. They do not depend on
     /// decisions, so all copies of the evidence share them.
@@ -276,13 +314,23 @@ pub struct NeighbourEvidence<'m> {
 const BLOCK_ROWS: usize = 16;
 
 impl NeighbourEvidence<'_> {
-    /// The number of decided labels on which a training row disagrees.
-    fn count_disagreements(&self, row: usize) -> u32 {
+    /// The number of decided labels on which a training row disagrees, or is expected to where its own
+    /// are unknown.
+    fn count_disagreements(&self, row: usize) -> f64 {
         let decisions = self.decided.row(0).iter().zip(self.relevant.row(0));
         let words = self.model.labels.row(row).iter().zip(decisions);
-        words
+        let count: u32 = words
             .map(|(labels, (decided, relevant))| ((labels ^ relevant) & decided).count_ones())
-            .sum()
+            .sum();
+        let Some(unknown_labels) = &self.scores.unknown_labels else { return f64::from(count) };
+        let unknown = self.decided.relevant(0).filter(|&it| !self.model.labels.is_known(row, it));
+        let more = unknown.map(|label| {
+            let relevant = self.relevant.get(0, label);
+            // An unknown label was counted as irrelevant.
+            unknown_labels[label.0].disagreement[usize::from(relevant)]
+                - f64::from(u8::from(relevant))
+        });
+        f64::from(count) + more.sum::<f64>()
     }
 
     /// The R rows of least extended distance that vote on the label, in ascending order; of rows
@@ -323,7 +371,7 @@ impl NeighbourEvidence<'_> {
                 break;
             }
             if self.model.votes_on.get(row as usize, label) {
-                let distance = distance + f64::from(self.count_disagreements(row as usize));
+                let distance = distance + self.count_disagreements(row as usize);
                 bound = bound.min(visit(Ranked { distance, row }));
             }
         }
@@ -475,6 +523,14 @@ impl Evidence for NeighbourEvidence<'_> {
                     }
                 },
             );
+            let unknown = self.scores.unknown_labels.as_ref().map(|labels| &labels[label.0]);
+            if let Some(UnknownLabel { disagreement, rows }) = unknown {
+                // An unknown label was counted as irrelevant.
+                let expected = disagreement[usize::from(relevant)];
+                let more = expected - f64::from(u8::from(relevant));
+                let disagreements = self.disagreements.as_flattened_mut();
+                rows.iter().for_each(|&at| disagreements[at] += more);
+            }
         }
     }
 }
@@ -538,7 +594,7 @@ mod tests {
             let near = Neighbourhood::of(&data).unwrap();
             let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+            let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
@@ -584,7 +640,7 @@ mod tests {
         let near = Neighbourhood::of(&data).unwrap();
         let rankings = near.rankings(&data, Needs::Ranking);
         let features = data.features();
-        let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+        let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
@@ -613,8 +669,7 @@ mod tests {
             let near = Neighbourhood::of(&data).unwrap();
             let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block =
-                Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+            let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
             model.evidence(&scores, 0).support(LabelId(0))
         };

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Group;
 use crate::data::{LabelId, LabelMatrix};
+use crate::prepare::LabelView;
 
 /// The terms of all pairs of labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,54 @@ pub(super) struct SparseTerms {
     together: Vec<u32>,
     /// The terms for them, of v = 0 and v = 1.
     terms: Vec<[f64; 2]>,
+}
+
+impl CoOccurrence {
+    /// The terms where some labels are unknown: n_{v,y} counts the rows that know both labels, and so
+    /// does n_y = n_{0,y} + n_{1,y}, which then differs from pair to pair.
+    pub(super) fn of_partial(labels: &LabelMatrix, views: &[LabelView]) -> CoOccurrence {
+        let n_labels = labels.n_labels();
+        let bits = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut bits = vec![0u64; labels.n_rows().div_ceil(64)];
+            rows.for_each(|row| bits[row / 64] |= 1 << (row % 64));
+            bits
+        };
+        // For each label, the rows of all to which it is known to be irrelevant, and relevant.
+        let rows_of = |label: LabelId| {
+            [false, true].map(|is| {
+                bits(&mut (0..labels.n_rows()).filter(|&row| labels.cell(row, label) == Some(is)))
+            })
+        };
+        let rows_of: Vec<[Vec<u64>; 2]> = labels.ids().map(rows_of).collect();
+        let in_both = |a: &[u64], b: &[u64]| -> f64 {
+            f64::from(a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum::<u32>())
+        };
+        let mut table = vec![0.0; 2 * n_labels * n_labels];
+        for (target, view) in views.iter().enumerate() {
+            let learned_from = bits(&mut view.rows.iter().copied());
+            let classes = [0, 1].map(|class| {
+                let rows = rows_of[target][class].iter().zip(&learned_from);
+                rows.map(|(rows, here)| rows & here).collect::<Vec<u64>>()
+            });
+            for (label, by_value) in rows_of.iter().enumerate() {
+                // [y][v]
+                let counts = [0, 1].map(|y| [0, 1].map(|v| in_both(&by_value[v], &classes[y])));
+                let log_share = |y: usize, v: usize| {
+                    ((counts[y][v] + 1.0) / (counts[y][0] + counts[y][1] + 2.0)).ln()
+                };
+                for v in [0, 1] {
+                    table[(2 * label + v) * n_labels + target] = log_share(1, v) - log_share(0, v);
+                }
+            }
+        }
+        CoOccurrence::Dense(table)
+    }
+
+    /// What [`CoOccurrence::of_partial`] takes: the table, and two bits for each row and label.
+    pub(super) fn partial_bytes(labels: &LabelMatrix) -> u64 {
+        let n_labels = labels.n_labels() as u64;
+        16 * n_labels.pow(2) + 16 * n_labels * labels.n_rows().div_ceil(64) as u64
+    }
 }
 
 /// How often a label occurs in the rows that another learns from, and in how many of them the other is
@@ -342,7 +391,13 @@ mod tests {
             .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
             .collect();
         let counts = Counts::of(&labels, &groups, &classes);
-        let tables = [CoOccurrence::Dense(counts.dense()), CoOccurrence::Sparse(counts.sparse())];
+        let view = |label: usize| LabelView { rows: rows_of(label)[..].into(), features: vec![] };
+        let views: Vec<LabelView> = (0..n_labels).map(view).collect();
+        let tables = [
+            CoOccurrence::Dense(counts.dense()),
+            CoOccurrence::Sparse(counts.sparse()),
+            CoOccurrence::of_partial(&labels, &views),
+        ];
         assert!(counts.n_pairs() < n_labels * n_labels / 2, "{}", counts.n_pairs());
         for (a, relevant) in (0..n_labels).flat_map(|a| [(a, false), (a, true)]) {
             let term = |j: usize| {
@@ -360,5 +415,31 @@ mod tests {
                 assert_eq!(log_odds, expected, "{a} {relevant}");
             }
         }
+    }
+
+    /// Rows of labels a, b as (1, 1), (1, 0), (0, ?), (?, 1), (0, 0), all of which both learn from where
+    /// they are known.
+    #[test]
+    fn pairs_are_counted_in_rows_that_know_both() {
+        let cells = [
+            [Some(true), Some(true)],
+            [Some(true), Some(false)],
+            [Some(false), None],
+            [None, Some(true)],
+            [Some(false), Some(false)],
+        ];
+        let mut labels = LabelMatrix::unknown(5, 2);
+        for (row, cells) in cells.iter().enumerate() {
+            for (label, cell) in cells.iter().enumerate() {
+                cell.iter().for_each(|&relevant| labels.set(row, LabelId(label), relevant));
+            }
+        }
+        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: vec![] };
+        let views = [view(&[0, 1, 2, 4]), view(&[0, 1, 3, 4])];
+        let mut log_odds = [0.0; 2];
+        CoOccurrence::of_partial(&labels, &views).observe(LabelId(0), true, &mut log_odds);
+        // Of the rows that know both, b is relevant to one, in which a is, too; and irrelevant to two,
+        // in one of which a is: (1 + 1) / (1 + 2) against (1 + 1) / (2 + 2).
+        assert_eq!(log_odds[1], (2.0f64 / 3.0).ln() - (2.0f64 / 4.0).ln());
     }
 }

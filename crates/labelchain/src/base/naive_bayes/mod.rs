@@ -123,7 +123,8 @@ impl NaiveBayes {
             counts.iter().map(|[no, yes]| (yes + 1.0).ln() - (no + 1.0).ln()).collect();
         let mut factors = vec![Vec::new(); train.data().n_features()];
         let groups = groups(&views, rows);
-        for group in &groups {
+        // A label that is known in none of the rows learns nothing.
+        for group in groups.iter().filter(|group| !group.rows.is_empty()) {
             train.cancel().check()?;
             self.fit_group(train, group, &views, &mut factors)?;
         }
@@ -131,9 +132,12 @@ impl NaiveBayes {
         factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
         let zero = train.zero().to_vec();
         let baseline = baseline(&prior, &factors, &zero);
-        let co_occurrence = if is_chained {
-            let (data, memory) = (train.data(), train.memory());
-            let what = || format!("what {n_labels} labels tell about each other");
+        let (data, memory) = (train.data(), train.memory());
+        let what = || format!("what {n_labels} labels tell about each other");
+        let co_occurrence = if is_chained && data.labels().n_unknown() > 0 {
+            memory.reserve(data.name(), CoOccurrence::partial_bytes(data.labels()), what)?;
+            CoOccurrence::of_partial(data.labels(), &views)
+        } else if is_chained {
             // Members that are fitted at the same time count at the same time.
             let n_bytes =
                 rayon::current_num_threads() as u64 * Counts::most_bytes(data.labels(), &groups);

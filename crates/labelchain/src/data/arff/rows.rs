@@ -134,7 +134,7 @@ impl Rows {
             return self.keep(line, is_sparse, weight, budget);
         };
         match self.missing_labels {
-            MissingLabels::Irrelevant => {
+            MissingLabels::Irrelevant | MissingLabels::Learn => {
                 self.n_without_label += 1;
                 self.keep(line, is_sparse, weight, budget)
             }
@@ -370,8 +370,11 @@ impl Rows {
     ) -> Result<()> {
         let stored = if is_sparse { self.entries.len() * 12 + 8 } else { self.n_features * 8 };
         let instances = self.bags.iter().flat_map(|bags| &bags.pending).map(|row| row.len() * 8);
-        let n_bytes =
-            stored + instances.sum::<usize>() + self.labels.n_labels().div_ceil(64) * 8 + 8;
+        // Where some cells are unknown, there is a second bit for each.
+        let stays_unknown = self.missing_labels == MissingLabels::Learn;
+        let label_bytes =
+            (1 + usize::from(stays_unknown)) * self.labels.n_labels().div_ceil(64) * 8;
+        let n_bytes = stored + instances.sum::<usize>() + label_bytes + 8;
         budget.charge(n_bytes, line)?;
 
         self.labels.try_reserve(1).map_err(|_| Error::out_of_memory(line.path))?;
@@ -395,6 +398,9 @@ impl Rows {
             for entry in &self.entries {
                 match targets[entry.attribute as usize] {
                     Target::Feature(column) => self.inputs.push((column as u32, entry.value)),
+                    Target::Label(label) if stays_unknown && entry.value.is_nan() => {
+                        self.labels.forget(row, label);
+                    }
                     Target::Label(label) => self.labels.set(row, label, entry.value == 1.0),
                     Target::Bag => {}
                 }
@@ -414,7 +420,9 @@ impl Rows {
                 match *target {
                     Target::Feature(column) => self.cells[column] = self.cells[attribute],
                     Target::Label(label) => {
-                        if self.cells[attribute] == 1.0 {
+                        if stays_unknown && self.cells[attribute].is_nan() {
+                            self.labels.forget(row, label);
+                        } else if self.cells[attribute] == 1.0 {
                             self.labels.set(row, label, true);
                         }
                     }

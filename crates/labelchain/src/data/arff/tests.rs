@@ -172,6 +172,26 @@ fn missing_labels_are_refused_dropped_or_irrelevant() {
     assert_eq!(read_with(&rows, &with(MissingLabels::Drop)).n_rows(), 1);
     let kept = read_with(&rows, &with(MissingLabels::Irrelevant));
     assert_eq!((kept.n_rows(), kept.labels().counts()), (3, vec![1]));
+    assert_eq!(kept.labels().n_unknown(), 0);
+}
+
+#[test]
+fn missing_labels_stay_unknown_where_they_are_learned_from_and_are_written_so() {
+    let learn = ReadOptions { missing_labels: MissingLabels::Learn, ..options() };
+    let cells = |data: &Dataset| -> Vec<Option<bool>> {
+        (0..data.n_rows()).map(|row| data.labels().cell(row, LabelId(0))).collect()
+    };
+    for (rows, expected) in [
+        ("1,red,1\n2,red,?\n3,red,0\n", [Some(true), None, Some(false)]),
+        ("{2 1}\n{0 2,2 ?}\n{0 3}\n", [Some(true), None, Some(false)]),
+    ] {
+        let data = read_with(format!("{HEADER}{rows}"), &learn);
+        assert_eq!(cells(&data), expected);
+        let mut text = Vec::new();
+        write_header(&data, &mut text).unwrap();
+        write_rows(&data, &mut text).unwrap();
+        assert_eq!(read_with(&text, &learn), data);
+    }
 }
 
 #[test]

@@ -84,9 +84,12 @@ fn write_row(
                 push_index(column, line);
                 push_cell(&attributes[column], value, line);
             }
-            for label in data.labels().relevant(row) {
-                push_index(attributes.len() + label.0, line);
-                line.push(b'1');
+            for label in data.labels().ids() {
+                let cell = data.labels().cell(row, label);
+                if cell != Some(false) {
+                    push_index(attributes.len() + label.0, line);
+                    line.push(label_cell(cell));
+                }
             }
             line.push(b'}');
         }
@@ -98,7 +101,7 @@ fn write_row(
             }
             for label in data.labels().ids() {
                 separate(line);
-                line.push(b'0' + u8::from(data.labels().get(row, label)));
+                line.push(label_cell(data.labels().cell(row, label)));
             }
         }
     }
@@ -109,6 +112,14 @@ fn write_row(
     }
     line.push(b'\n');
     out.write_all(line)
+}
+
+fn label_cell(relevant: Option<bool>) -> u8 {
+    match relevant {
+        Some(true) => b'1',
+        Some(false) => b'0',
+        None => b'?',
+    }
 }
 
 fn separate(line: &mut Vec<u8>) {

@@ -314,9 +314,12 @@ struct Rows<'o> {
     row_tags: Vec<u32>,
     tag_starts: Vec<usize>,
     n_without_label: usize,
+    /// The rows whose tags are all unknown.
+    rows_without_tags: Vec<usize>,
     /// The row being read, kept to be filled again.
     cells: Vec<f64>,
     relevant: Vec<LabelId>,
+    unknown: Vec<LabelId>,
 }
 
 impl<'o> Rows<'o> {
@@ -340,8 +343,10 @@ impl<'o> Rows<'o> {
             row_tags: vec![],
             tag_starts: vec![0],
             n_without_label: 0,
+            rows_without_tags: vec![],
             cells: Vec::with_capacity(n_features),
             relevant: vec![],
+            unknown: vec![],
         }
     }
 
@@ -349,6 +354,7 @@ impl<'o> Rows<'o> {
         check_length(record, self.roles.len())?;
         self.cells.clear();
         self.relevant.clear();
+        self.unknown.clear();
         let first_tag = self.row_tags.len();
         let mut without_label = None;
         for field in 0..self.roles.len() {
@@ -368,7 +374,10 @@ impl<'o> Rows<'o> {
                     let value = values.intern(bytes, || record.text(field), record, budget)?;
                     self.cells.push(f64::from(value));
                 }
-                (Role::Label(_), Cell::Missing) => without_label = Some(field),
+                (Role::Label(label), Cell::Missing) => {
+                    self.unknown.push(label);
+                    without_label = Some(field);
+                }
                 (Role::Label(label), _) => {
                     match relevance::of_text(bytes.trim_ascii(), self.options.binarize) {
                         Some(true) => self.relevant.push(label),
@@ -384,7 +393,16 @@ impl<'o> Rows<'o> {
         if let Some(field) = without_label {
             match self.options.missing_labels {
                 MissingLabels::Refuse => return Err(self.missing(record, field)),
-                MissingLabels::Irrelevant => self.n_without_label += 1,
+                MissingLabels::Irrelevant => {
+                    self.n_without_label += 1;
+                    self.unknown.clear();
+                }
+                MissingLabels::Learn => {
+                    self.n_without_label += 1;
+                    if self.unknown.is_empty() {
+                        self.rows_without_tags.push(self.labels.n_rows());
+                    }
+                }
                 MissingLabels::Drop => {
                     self.n_without_label += 1;
                     self.row_tags.truncate(first_tag);
@@ -393,7 +411,10 @@ impl<'o> Rows<'o> {
             }
         }
         let n_tags = self.row_tags.len() - first_tag;
-        let n_bytes = self.cells.len() * 8 + self.label_names.len().div_ceil(64) * 8 + n_tags * 4;
+        // Where some cells are unknown, there is a second bit for each.
+        let n_bits = if self.options.missing_labels == MissingLabels::Learn { 2 } else { 1 };
+        let label_bytes = n_bits * self.label_names.len().div_ceil(64) * 8;
+        let n_bytes = self.cells.len() * 8 + label_bytes + n_tags * 4;
         budget.charge(n_bytes + 8, &record.first_line())?;
         let line = record.first_line();
         let room = self.features.try_reserve_row().and_then(|()| self.labels.try_reserve(1));
@@ -402,6 +423,9 @@ impl<'o> Rows<'o> {
         let row = self.labels.push_row();
         for &label in &self.relevant {
             self.labels.set(row, label, true);
+        }
+        for &label in &self.unknown {
+            self.labels.forget(row, label);
         }
         self.tag_starts.push(self.row_tags.len());
         Ok(())
@@ -507,6 +531,12 @@ impl<'o> Rows<'o> {
                 self.labels.set(row, LabelId(ranks[tag as usize]), true);
             }
         }
+        if !self.rows_without_tags.is_empty() {
+            budget.charge_at_end(self.labels.n_bytes(), path)?;
+        }
+        for &row in &self.rows_without_tags {
+            self.labels.ids().for_each(|label| self.labels.forget(row, label));
+        }
         self.label_names = names;
         Ok(())
     }
@@ -569,7 +599,7 @@ fn finish(out: csv::Writer<&mut dyn Write>) -> std::io::Result<()> {
     out.into_inner().map(drop).map_err(csv::IntoInnerError::into_error)
 }
 
-/// Writes the rows: inputs, then labels as 0 and 1.
+/// Writes the rows: inputs, then labels as 0 and 1, or nothing where they are unknown.
 pub(crate) fn write_rows(
     data: &Dataset,
     separator: u8,
@@ -595,7 +625,11 @@ pub(crate) fn write_rows(
             }
         }
         for label in data.labels().ids() {
-            out.write_field(if data.labels().get(row, label) { "1" } else { "0" })?;
+            out.write_field(match data.labels().cell(row, label) {
+                Some(true) => "1",
+                Some(false) => "0",
+                None => "",
+            })?;
         }
         out.write_record(None::<&[u8]>)?;
     }

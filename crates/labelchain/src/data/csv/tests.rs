@@ -342,7 +342,7 @@ fn missing_labels_are_refused_irrelevant_or_left_out() {
             "t.csv, line 3, column 3: expected 0 or 1 for label \"y\", \
              found nothing, a missing value"
                 .into(),
-            "`missing_labels = drop` leaves such rows out, irrelevant reads them as 0".into()
+            "`missing_labels = drop` leaves such rows out, irrelevant reads them as 0, learn keeps what is there".into()
         )
     );
     let irrelevant = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..last(2) };
@@ -360,6 +360,18 @@ fn missing_labels_are_refused_irrelevant_or_left_out() {
     let data = read.into_rows().unwrap();
     assert_eq!((data.n_rows(), data.labels().counts()), (1, vec![1, 1]));
     assert_eq!(data.attributes(), [Attribute::nominal("c", ["a", "b"])]);
+
+    let learn = ReadOptions { missing_labels: MissingLabels::Learn, ..last(2) };
+    let read = reading(text, &learn);
+    assert_eq!(read.notes[0].text, "2 rows with missing labels keep the labels they have");
+    let data = read.into_rows().unwrap();
+    let cells = |row| [0, 1].map(|label| data.labels().cell(row, LabelId(label)));
+    let yes = Some(true);
+    assert_eq!([cells(0), cells(1), cells(2)], [[yes, yes], [None, yes], [yes, None]]);
+    assert_eq!(written(&data, b','), "c,y,z\na,1,1\nb,,1\na,1,\n");
+    // Nothing unknown is as if nothing could be.
+    let (whole, options) = ("c,y,z\na,1,1\nb,0,1\n", last(2));
+    assert_eq!(reading(whole, &learn), reading(whole, &options));
 }
 
 #[test]
@@ -395,6 +407,10 @@ fn missing_tags_are_missing_labels() {
     assert_eq!(data(text, &drop).n_rows(), 1);
     let irrelevant = ReadOptions { missing_labels: MissingLabels::Irrelevant, ..tags("|") };
     assert_eq!(data(text, &irrelevant).labels().counts(), [1]);
+    let learn = ReadOptions { missing_labels: MissingLabels::Learn, ..tags("|") };
+    let data = data("x,tags\n1,a\n2,NA\n3,\n", &learn);
+    let cells = [0, 1, 2].map(|row| data.labels().cell(row, LabelId(0)));
+    assert_eq!(cells, [Some(true), None, Some(false)], "an empty cell is a row without tags");
 }
 
 #[test]

@@ -410,7 +410,9 @@ impl<'a> Source<'a> {
         }
         let (n_features, n_labels) = (plan.attributes.len(), plan.label_names.len());
         let input_bytes = if about.is_sparse { 8 } else { 8 * n_features as u64 };
-        let row_bytes = input_bytes + 8 * n_labels.div_ceil(64) as u64 + 1;
+        // Where some cells are unknown, there is a second bit for each.
+        let n_bits = if options.missing_labels == MissingLabels::Learn { 2 } else { 1 };
+        let row_bytes = input_bytes + n_bits * 8 * n_labels.div_ceil(64) as u64 + 1;
         let what = || format!("{n_rows} rows of {} columns", columns.len());
         self.memory.charge((n_rows as u64).saturating_mul(row_bytes), what)?;
         let inputs = if about.is_sparse {
@@ -526,9 +528,11 @@ impl Rows<'_> {
             }
             Role::Label(id) => match self.relevance(column, row, &cell)? {
                 Some(relevant) => self.labels.set(row, *id, relevant),
-                None => self.miss(column, row)?,
+                None => self.miss(column, row, [*id])?,
             },
-            Role::Tags { .. } if matches!(cell, Cell::Missing) => self.miss(column, row)?,
+            Role::Tags { .. } if matches!(cell, Cell::Missing) => {
+                self.miss(column, row, self.labels.ids())?;
+            }
             Role::Tags { ids, separator } => {
                 let Rows { path, labels, .. } = self;
                 each_tag(path, column, row, &cell, separator, |tag| {
@@ -579,8 +583,16 @@ impl Rows<'_> {
     }
 
     /// A label, or all tags, of a row are missing.
-    fn miss(&mut self, column: &Column, row: usize) -> Result<()> {
+    fn miss(
+        &mut self,
+        column: &Column,
+        row: usize,
+        labels: impl IntoIterator<Item = LabelId>,
+    ) -> Result<()> {
         self.is_unlabelled[row] = true;
+        if self.options.missing_labels == MissingLabels::Learn {
+            labels.into_iter().for_each(|label| self.labels.forget(row, label));
+        }
         if self.options.missing_labels != MissingLabels::Refuse {
             return Ok(());
         }

@@ -286,7 +286,7 @@ fn what_is_no_label_is_refused_with_row_and_remedy() {
     assert_eq!(
         message(&named(&["returned"])),
         "expected 0 or 1 for label \"returned\", found null, a missing value, in row 2 \
-         (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0)"
+         (`missing_labels = drop` leaves such rows out, irrelevant reads them as 0, learn keeps what is there)"
     );
     assert!(
         message(&tags("tag_text")).starts_with("expected tags in column \"tag_text\", found null")
@@ -306,6 +306,23 @@ fn missing_labels_are_irrelevant_or_drop_their_rows_as_chosen() {
         let data = reading.into_rows().unwrap();
         assert_eq!((data.n_rows(), data.labels().counts()), (n_rows, vec![1]));
     }
+}
+
+#[test]
+fn unknown_labels_are_read_and_written_as_null() {
+    let options = ReadOptions { missing_labels: MissingLabels::Learn, ..named(&["returned"]) };
+    let foreign = foreign("foreign-flat.parquet", &options).unwrap().into_rows().unwrap();
+    assert_eq!((foreign.n_rows(), foreign.labels().n_unknown()), (5, 2));
+
+    let mut data = small(false);
+    data.labels.forget(1, LabelId(0));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let table = crate::data::Table::Rows(data);
+    crate::data::write(&table, &path).unwrap();
+    let learn = ReadOptions { missing_labels: MissingLabels::Learn, ..ReadOptions::default() };
+    assert_eq!(crate::data::read(&path, &learn).unwrap().table, table);
+    assert!(crate::data::read(&path, &ReadOptions::default()).is_err());
 }
 
 #[test]

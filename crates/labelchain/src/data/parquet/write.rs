@@ -68,6 +68,7 @@ pub(super) fn write_parquet(
         .map(|attribute| attribute.values().into_iter().flatten())
         .map(|values| values.map(|value| ByteArray::from(value.as_str())).collect())
         .collect();
+    let has_unknown = data.labels().n_unknown() > 0;
     for first in (0..data.n_rows()).step_by(group_rows) {
         let rows = first..data.n_rows().min(first + group_rows);
         let inputs = Inputs::new(data.features(), rows.clone());
@@ -91,10 +92,13 @@ pub(super) fn write_parquet(
             column.close()?;
         }
         for label in data.labels().ids() {
-            let relevant: Vec<bool> =
-                rows.clone().map(|row| data.labels().get(row, label)).collect();
+            let cells: Vec<Option<bool>> =
+                rows.clone().map(|row| data.labels().cell(row, label)).collect();
+            let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+            let relevant: Vec<bool> = cells.into_iter().flatten().collect();
+            let levels = has_unknown.then_some(&levels[..]);
             let Some(mut column) = group.next_column()? else { break };
-            column.typed::<BoolType>().write_batch(&relevant, None, None)?;
+            column.typed::<BoolType>().write_batch(&relevant, levels, None)?;
             column.close()?;
         }
         group.close()?;
@@ -114,10 +118,10 @@ fn schema(data: &Dataset) -> ParquetResult<Type> {
             .with_repetition(Repetition::OPTIONAL)
             .build()
     });
+    let has_unknown = data.labels().n_unknown() > 0;
+    let repetition = if has_unknown { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let labels = data.label_names().iter().map(|name| {
-        Type::primitive_type_builder(name, Physical::BOOLEAN)
-            .with_repetition(Repetition::REQUIRED)
-            .build()
+        Type::primitive_type_builder(name, Physical::BOOLEAN).with_repetition(repetition).build()
     });
     let fields = inputs.chain(labels).map(|field| field.map(Arc::new));
     Type::group_type_builder("schema").with_fields(fields.collect::<ParquetResult<_>>()?).build()
