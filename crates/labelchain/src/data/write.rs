@@ -39,6 +39,14 @@ pub fn outputs(table: &Table, path: &Path) -> Result<Vec<Output>> {
             });
         }
     };
+    if format == Format::SvmLight && data.labels().n_unknown() > 0 {
+        return Err(Error::CannotWrite {
+            path: path.into(),
+            what: "SVMLight cannot say that a label is unknown, for it lists the relevant ones"
+                .into(),
+            remedy: "write to a file that ends in .csv, .tsv, .arff or .parquet".into(),
+        });
+    }
     let list = list_to_write(data, path, format)?;
     let data_file = Output::with(path, |out| match (table, format) {
         (Table::Bags(bags), _) => arff::write_bags(bags, out),

@@ -395,10 +395,6 @@ pub(crate) fn write_header(data: &Dataset, out: &mut dyn Write) -> io::Result<()
 /// A zero is written where leaving it out would lose something: that there is a last column, if
 /// these are the first rows of a file, or that there is a row.
 pub(crate) fn write_rows(data: &Dataset, are_first: bool, out: &mut dyn Write) -> io::Result<()> {
-    if data.labels().n_unknown() > 0 {
-        let message = "SVMLight cannot say that a label is unknown, for it lists the relevant ones";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-    }
     let last = data.n_features().checked_sub(1);
     let stored = |row| data.features().entries(row).filter(|&(_, value)| value != 0.0);
     let is_last = |(column, _): (usize, f64)| Some(column) == last;

@@ -376,14 +376,6 @@ prop_compose! {
     }
 }
 
-#[test]
-fn unknown_labels_have_no_place() {
-    let data = Dataset::from_rows(1, &[1.0]).unwrap();
-    let data = data.with_partial_labels(&["a", "b"], &[Some(true), None]).unwrap();
-    let error = write_rows(&data, true, &mut Vec::new()).unwrap_err().to_string();
-    assert!(error.starts_with("SVMLight cannot say that a label is unknown"), "{error}");
-}
-
 proptest! {
     #[test]
     fn what_is_written_reads_back(data in made_data()) {
