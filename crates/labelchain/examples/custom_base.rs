@@ -199,7 +199,7 @@ fn main() -> Result<()> {
         let losses = evaluation.losses();
         let [zero_one, macro_f1] = [Criterion::ZeroOne, Criterion::Of(Averaging::Macro, Rate::F1)]
             .map(|criterion| losses.get(criterion).unwrap_or(f64::NAN));
-        println!("{:<18} {zero_one:>13.3}  {macro_f1:>13.3}", evaluation.method.to_string());
+        println!("{:<18} {zero_one:>13.3}  {macro_f1:>13.3}", evaluation.name);
     }
     Ok(())
 }

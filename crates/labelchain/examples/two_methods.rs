@@ -30,7 +30,7 @@ fn main() -> Result<()> {
                 let Some(loss) = loss else { continue };
                 results.push(Measurement {
                     dataset: &name,
-                    method: &evaluation.method.to_string(),
+                    method: &evaluation.name,
                     criterion: criterion.key(),
                     fold: None,
                     loss,

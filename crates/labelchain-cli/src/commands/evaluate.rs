@@ -8,8 +8,8 @@ use labelchain::data::split::{Folds, Holdout, folds, holdout};
 use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
-use labelchain::experiment::{CrossValidation, Evaluation};
-use labelchain::loss::{Averaging, Criterion, Losses, Rate};
+use labelchain::experiment::{CrossValidation, Evaluation, PooledMeasures};
+use labelchain::loss::{Averaging, Criterion, Losses, Rate, Measure};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::args::{
     AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
     balance_in_words, folds_in_words, methods_in_words, notes, probability_column,
 };
-use crate::measures::loss_title;
+use crate::measures::{self, loss_title};
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -110,14 +110,16 @@ impl Evaluate {
         };
         let in_file = |error| self.data.in_file(error, |row| selection.number(row));
         let evaluations = evaluations.map_err(in_file)?;
+        let baseline = validation.baseline(data.labels())?;
         bar.end();
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &selection, &folds, &evaluations, self.names.names())?;
         }
         if self.json {
-            return print_data(&self.json(data, &folds, &evaluations));
+            return print_data(&self.json(data, &folds, &baseline, &evaluations)?);
         }
-        print(&self.text(data, &selection, &folds, &evaluations))
+        let all: Vec<Evaluation> = std::iter::once(baseline).chain(evaluations).collect();
+        print(&self.text(data, &selection, &folds, &all)?)
     }
 
     /// The folds, or the one cut that was asked for instead.
@@ -145,29 +147,41 @@ impl Evaluate {
         })
     }
 
-    fn json(&self, data: &Dataset, folds: &Folds, evaluations: &[Evaluation]) -> String {
+    fn json(
+        &self,
+        data: &Dataset,
+        folds: &Folds,
+        baseline: &Evaluation,
+        evaluations: &[Evaluation],
+    ) -> Result<String> {
         let result = |evaluation: &Evaluation| {
             let fold =
                 |(fold, losses): (usize, &Losses)| json!({"fold": fold, "losses": by_key(losses)});
-            json!({
-                "method": evaluation.method.to_string(),
+            let pooled = evaluation.pooled(data.labels(), folds)?;
+            let (ranking, calibration) = pooled.of_probabilities.unzip();
+            Ok::<_, Error>(json!({
+                "method": evaluation.name,
                 "seconds": {"train": evaluation.train.seconds, "predict": evaluation.predict.seconds},
                 "losses": by_key(&evaluation.losses()),
                 "spread": by_criterion(|of| Losses::spread(&evaluation.by_fold, of)),
+                "by_label": measures::by_label_json(data.label_names(), &pooled.by_label),
+                "ranking": ranking.map(|of| measures::json(&of.measures())),
+                "calibration": calibration.map(|of| measures::json(&of.measures())),
                 "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
-            })
+            }))
         };
         let mut json = json!({
             "data": data.name(),
             "seed": self.settings.seed,
             "folds": folds.n_folds(),
-            "results": evaluations.iter().map(result).collect::<Vec<_>>(),
+            "baseline": result(baseline)?,
+            "results": evaluations.iter().map(result).collect::<Result<Vec<_>>>()?,
         });
         // There only where one cut was asked for, so that nobody takes it for cross-validation.
         if let Some(tested) = self.holdout {
             json["holdout"] = tested.into();
         }
-        json.to_string() + "\n"
+        Ok(json.to_string() + "\n")
     }
 
     fn text(
@@ -176,7 +190,7 @@ impl Evaluate {
         selection: &Selection,
         folds: &Folds,
         evaluations: &[Evaluation],
-    ) -> String {
+    ) -> Result<String> {
         let rows = format!("{} rows{}", data.n_rows(), selection.in_words());
         let cut = match self.holdout {
             None => {
@@ -196,21 +210,73 @@ impl Evaluate {
         };
         let spread =
             if folds.n_folds() > 1 { ", ± their standard deviation over folds" } else { "" };
-        let marked = if evaluations.len() > 1 { "; * marks the best" } else { "" };
-        let mut page = format!("{}: {cut}, smaller is better{spread}{marked}\n\n", data.name());
+        let mut page =
+            format!("{}: {cut}, smaller is better{spread}; * marks the best\n\n", data.name());
         page += &table(evaluations);
+        let pooled = |of: &Evaluation| of.pooled(data.labels(), folds);
+        let pooled = evaluations.iter().map(pooled).collect::<Result<Vec<PooledMeasures>>>()?;
+        page += "\n  Probabilities, all tested rows together\n";
+        page += &probability_table(evaluations, &pooled);
+        // The baseline, and one method: its labels. More would be a long page, and JSON has them.
+        if let [_, only] = &evaluations[..] {
+            let _ = write!(page, "\n  Each label by {}, all tested rows together\n", only.name);
+            page += &measures::by_label_text(data.label_names(), &pooled[1].by_label);
+        }
         page.push('\n');
-        for evaluation in evaluations {
+        for evaluation in evaluations.iter().skip(1) {
             let _ = writeln!(
                 page,
                 "  {:<12} {:.2} s to train, {:.2} s to predict",
-                evaluation.method.to_string(),
+                evaluation.name,
                 evaluation.train.seconds,
                 evaluation.predict.seconds
             );
         }
-        page
+        Ok(page)
     }
+}
+
+/// A table of rankings and calibration: a row for each measure, a column for each method, the best marked.
+fn probability_table(evaluations: &[Evaluation], pooled: &[PooledMeasures]) -> String {
+    let of = |it: &PooledMeasures| -> Vec<Measure> {
+        let known = it.of_probabilities.as_ref();
+        known.map_or(Vec::new(), |(ranking, calibration)| {
+            ranking.measures().into_iter().chain(calibration.measures()).collect()
+        })
+    };
+    let by_method: Vec<Vec<Measure>> = pooled.iter().map(of).collect();
+    let Some(some) = by_method.iter().find(|measures| !measures.is_empty()) else {
+        return String::new();
+    };
+    let widths = widths(evaluations);
+    let mut page = String::new();
+    for (at, measure) in some.iter().enumerate() {
+        let value = |of: &Vec<Measure>| of.get(at).and_then(|it| it.value);
+        let values: Vec<Option<f64>> = by_method.iter().map(value).collect();
+        let bests = values.iter().flatten().copied();
+        let best = if measure.is_loss {
+            bests.fold(f64::INFINITY, f64::min)
+        } else {
+            bests.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let better = if measure.is_loss { "smaller" } else { "greater" };
+        let _ = write!(page, "  {:<TITLE$}", measure.short);
+        for (value, width) in values.iter().zip(&widths) {
+            let mark = if *value == Some(best) { "*" } else { "" };
+            let cell = value.map_or("–".into(), |value| format!("{value:.4}{mark}"));
+            let _ = write!(page, "  {cell:<0$}", width - 2);
+        }
+        let _ = writeln!(page, "  {better} is better");
+    }
+    page
+}
+
+/// How wide the column of titles is.
+const TITLE: usize = 15;
+
+/// How wide the column of each method is.
+fn widths(evaluations: &[Evaluation]) -> Vec<usize> {
+    evaluations.iter().map(|of| of.name.chars().count().max(15) + 2).collect()
 }
 
 fn by_key(losses: &Losses) -> Map<String, Value> {
@@ -228,12 +294,10 @@ fn by_criterion(value: impl Fn(Criterion) -> Option<f64>) -> Map<String, Value> 
 /// A table: a row for each criterion, a column for each method, the least loss marked, each with its
 /// spread over folds where there are several. Below it F1 itself, the greatest marked.
 pub(crate) fn table(evaluations: &[Evaluation]) -> String {
-    let width = |name: &String| name.chars().count().max(15) + 2;
-    let names: Vec<String> = evaluations.iter().map(|of| of.method.to_string()).collect();
-    let widths: Vec<usize> = names.iter().map(width).collect();
-    let mut page = format!("  {:<15}", "loss");
-    for (name, width) in names.iter().zip(&widths) {
-        let _ = write!(page, "  {name:<0$}", width - 2);
+    let widths = widths(evaluations);
+    let mut page = format!("  {:<TITLE$}", "loss");
+    for (of, width) in evaluations.iter().zip(&widths) {
+        let _ = write!(page, "  {:<1$}", of.name, width - 2);
     }
     page = page.trim_end().to_string() + "\n";
     let means: Vec<Losses> = evaluations.iter().map(Evaluation::losses).collect();
@@ -270,7 +334,7 @@ fn line(
     is_loss: bool,
 ) -> String {
     let best = if is_loss { values.iter().flatten().min() } else { values.iter().flatten().max() };
-    let mut line = format!("  {title:<15}");
+    let mut line = format!("  {title:<TITLE$}");
     for ((value, spread), width) in values.iter().zip(spreads).zip(widths) {
         let is_best = values.len() > 1 && value.is_some() && value.as_ref() == best;
         let mark = if is_best { "*" } else { "" };
@@ -298,7 +362,7 @@ fn save_predictions(
             for (row, fold) in folds.fold_of().iter().enumerate() {
                 let Some(fold) = fold else { continue };
                 let number = selection.number(row).to_string();
-                let start = [fold.to_string(), number, evaluation.method.to_string()];
+                let start = [fold.to_string(), number, evaluation.name];
                 let answers = &evaluation.answers;
                 let cells =
                     answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());

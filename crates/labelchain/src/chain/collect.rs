@@ -80,7 +80,12 @@ impl Collector for Outputs {
         let n_labels = self.decisions.n_labels();
         let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
         for (place, score) in places.iter_mut().zip(&walked.scores) {
-            (self.scale, *place) = score.on_scale();
+            let (scale, value) = score.on_scale();
+            *place = value;
+            // A known label has infinite log-odds, whatever the model gives for the others.
+            if scale == Scale::Margin {
+                self.scale = scale;
+            }
         }
     }
 }

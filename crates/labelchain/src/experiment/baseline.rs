@@ -39,13 +39,20 @@ impl Baseline {
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
         let counts = train.counts();
-        let mut relevant: Vec<bool> = counts.iter().map(|&count| 2 * count > n_rows).collect();
+        // Rows that do not have the label say nothing about it.
+        let n_known = |label| (0..n_rows).filter(|&row| train.is_known(row, label)).count();
+        let n_known: Vec<usize> = match train.n_unknown() {
+            0 => vec![n_rows; counts.len()],
+            _ => train.ids().map(n_known).collect(),
+        };
+        let pairs = || counts.iter().zip(&n_known);
+        let mut relevant: Vec<bool> = pairs().map(|(&count, &n)| 2 * count > n).collect();
         if !relevant.contains(&true) {
             let greatest = counts.iter().copied().max().unwrap_or(0);
             let first = counts.iter().position(|&count| count == greatest && count > 0);
             first.into_iter().for_each(|label| relevant[label] = true);
         }
-        let shares = counts.into_iter().map(|count| count as f64 / n_rows as f64).collect();
+        let shares = pairs().map(|(&count, &n)| count as f64 / n.max(1) as f64).collect();
         Ok(Baseline { relevant, shares })
     }
 

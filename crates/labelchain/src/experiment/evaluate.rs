@@ -9,7 +9,8 @@ use crate::decide::Aim;
 use crate::distance::Neighbourhood;
 use crate::ensemble::Queries;
 use crate::error::{Error, Result};
-use crate::loss::{Losses, Undefined};
+use crate::experiment::Baseline;
+use crate::loss::{Calibration, LabelMeasures, Losses, Ranking, Undefined};
 use crate::method::{Fitted, Fitting, Method, fit};
 use crate::prepare::{BagReduction, Prepared};
 use crate::progress::{Progress, RunOptions};
@@ -19,8 +20,8 @@ use crate::settings::Settings;
 /// What one method did in all folds.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// The method.
-    pub method: Method,
+    /// The method as it was typed, or [`Baseline::NAME`].
+    pub name: String,
     /// Losses in each fold.
     pub by_fold: Vec<Losses>,
     /// The answer for every row, from the fold in which it was tested.
@@ -34,7 +35,68 @@ pub struct Evaluation {
     pub predict: Cost,
 }
 
+/// What all tested rows together say of one method, where losses are means over folds.
+#[derive(Clone, Debug)]
+pub struct PooledMeasures {
+    /// How well each label is predicted, by label.
+    pub by_label: Vec<LabelMeasures>,
+    /// How well probabilities rank, and whether they have the right size; none without probabilities.
+    pub of_probabilities: Option<(Ranking, Calibration)>,
+}
+
 impl Evaluation {
+    /// Nothing is tested yet.
+    fn new(name: String, n_rows: usize, n_labels: usize, has_probabilities: bool) -> Evaluation {
+        Evaluation {
+            name,
+            by_fold: Vec::new(),
+            answers: LabelMatrix::empty(n_rows, n_labels),
+            probabilities: has_probabilities.then(|| vec![0.0; n_rows * n_labels]),
+            train: Cost::default(),
+            predict: Cost::default(),
+        }
+    }
+
+    /// Adds what was found in the next fold, in which these rows were tested.
+    fn add(&mut self, test_rows: &[usize], tested: Tested) {
+        let n_labels = self.answers.n_labels();
+        self.train += tested.train;
+        self.predict += tested.predict;
+        self.by_fold.push(tested.losses);
+        for (at, &row) in test_rows.iter().enumerate() {
+            self.answers.write_row(row, tested.answers.row(at));
+        }
+        // A method that gives none in one fold has none of all rows.
+        let here = tested.probabilities.zip(self.probabilities.take());
+        self.probabilities = here.map(|(of_fold, mut all)| {
+            for (row, of_row) in test_rows.iter().zip(of_fold.chunks_exact(n_labels)) {
+                all[row * n_labels..(row + 1) * n_labels].copy_from_slice(of_row);
+            }
+            all
+        });
+    }
+
+    /// Measures of all rows that were tested in one of the folds, together.
+    pub fn pooled(&self, truth: &LabelMatrix, folds: &Folds) -> Result<PooledMeasures> {
+        let n_labels = truth.n_labels();
+        let tested = folds.fold_of().iter().enumerate().filter(|(_, fold)| fold.is_some());
+        let rows: Vec<usize> = tested.map(|(row, _)| row).collect();
+        let (truth, answers) = (truth.select(&rows), self.answers.select(&rows));
+        let of_rows = |all: &Vec<f64>| -> Vec<f64> {
+            let of_row = |&row: &usize| &all[row * n_labels..(row + 1) * n_labels];
+            rows.iter().flat_map(of_row).copied().collect()
+        };
+        let probabilities = self.probabilities.as_ref().map(of_rows);
+        let probabilities = probabilities.as_deref();
+        let measure = |cells: &[f64]| {
+            Ok::<_, Error>((Ranking::between(&truth, cells)?, Calibration::between(&truth, cells)?))
+        };
+        Ok(PooledMeasures {
+            by_label: LabelMeasures::between(&truth, &answers, probabilities, Undefined::Paper)?,
+            of_probabilities: probabilities.map(measure).transpose()?,
+        })
+    }
+
     /// Each criterion's plain mean over the folds.
     pub fn losses(&self) -> Losses {
         Losses::mean(&self.by_fold)
@@ -99,6 +161,28 @@ impl<'a> CrossValidation<'a> {
         })
     }
 
+    /// The least that a method has to beat, on the same folds of rows with these labels.
+    pub fn baseline(&self, labels: &LabelMatrix) -> Result<Evaluation> {
+        Error::unless_same("rows that are cut into folds", labels.n_rows(), self.folds.n_rows())?;
+        let name = Baseline::NAME.to_string();
+        let mut baseline = Evaluation::new(name, labels.n_rows(), labels.n_labels(), true);
+        for at in 0..self.folds.n_folds() {
+            let test_rows = self.folds.test_rows(at);
+            let fitted = Baseline::fit(&labels.select(&self.folds.train_rows(at)))?;
+            let answers = fitted.answers(test_rows.len());
+            let truth = labels.select(&test_rows);
+            let tested = Tested {
+                losses: Losses::between(&truth, &answers, Undefined::Paper)?,
+                answers,
+                probabilities: Some(fitted.probabilities(test_rows.len())),
+                train: Cost::default(),
+                predict: Cost::default(),
+            };
+            baseline.add(&test_rows, tested);
+        }
+        Ok(baseline)
+    }
+
     /// `cut` makes the training and the test rows of a fold.
     fn run_cut(
         &self,
@@ -110,19 +194,11 @@ impl<'a> CrossValidation<'a> {
             let reason = "there is nothing to learn".into();
             return Err(Error::NoLabels { path: data.name().into(), reason });
         }
-        let n_labels = data.n_labels();
-        let mut evaluations: Vec<Evaluation> = self
-            .methods
-            .iter()
-            .map(|&method| Evaluation {
-                method,
-                by_fold: Vec::new(),
-                answers: LabelMatrix::empty(data.n_rows(), data.n_labels()),
-                probabilities: self.probabilities.then(|| vec![0.0; data.n_rows() * n_labels]),
-                train: Cost::default(),
-                predict: Cost::default(),
-            })
-            .collect();
+        let (n_rows, n_labels) = (data.n_rows(), data.n_labels());
+        let start = |method: &Method| {
+            Evaluation::new(method.to_string(), n_rows, n_labels, self.probabilities)
+        };
+        let mut evaluations: Vec<Evaluation> = self.methods.iter().map(start).collect();
         let n_folds = self.folds.n_folds();
         for at in 0..n_folds {
             let test_rows = self.folds.test_rows(at);
@@ -132,21 +208,7 @@ impl<'a> CrossValidation<'a> {
             let wanted = self.probabilities;
             let tested = fold.test(self.methods, &self.settings, wanted, self.options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
-                let tested = tested?;
-                evaluation.train += tested.train;
-                evaluation.predict += tested.predict;
-                evaluation.by_fold.push(tested.losses);
-                for (at, &row) in test_rows.iter().enumerate() {
-                    evaluation.answers.write_row(row, tested.answers.row(at));
-                }
-                // A method that gives none in one fold has none of all rows.
-                let here = tested.probabilities.zip(evaluation.probabilities.take());
-                evaluation.probabilities = here.map(|(of_fold, mut all)| {
-                    for (row, of_row) in test_rows.iter().zip(of_fold.chunks_exact(n_labels)) {
-                        all[row * n_labels..(row + 1) * n_labels].copy_from_slice(of_row);
-                    }
-                    all
-                });
+                evaluation.add(&test_rows, tested?);
             }
             (self.options.progress)(Progress::Folds { done: at + 1, of: n_folds });
         }

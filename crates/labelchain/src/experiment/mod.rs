@@ -5,7 +5,7 @@ mod evaluate;
 mod results;
 
 pub use baseline::Baseline;
-pub use evaluate::{CrossValidation, Evaluation};
+pub use evaluate::{CrossValidation, Evaluation, PooledMeasures};
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]

@@ -44,7 +44,8 @@ impl LabelMeasures {
             }
             None => vec![Separation::default(); truth.n_labels()],
         };
-        let (_, counts) = count(truth, answer);
+        // As for the losses: what is unknown is neither right nor wrong.
+        let (_, counts) = count(truth, &answer.clone().known_where(truth));
         let of = |(counts, separation): (_, Separation)| {
             let metric = |rate: Rate| rate.loss(&counts, undefined).map(|loss| 1.0 - loss);
             LabelMeasures {

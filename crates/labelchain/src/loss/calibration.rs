@@ -60,7 +60,7 @@ impl Calibration {
         let error = |bin: &ReliabilityBin| {
             bin.n_cells as f64 * (bin.mean_probability - bin.share_relevant).abs()
         };
-        let n_cells = probabilities.len();
+        let n_cells: usize = curve.iter().map(|bin| bin.n_cells).sum();
         let square = |(is_relevant, probability): (bool, f64)| {
             (probability - f64::from(is_relevant)).powi(2)
         };
@@ -73,10 +73,10 @@ impl Calibration {
 
     /// Both numbers, each with its key and its title.
     pub fn measures(&self) -> [Measure; 2] {
-        let smaller = |key, title, value| Measure { key, title, value, is_loss: true };
+        let smaller = |key, short, title, value| Measure { key, short, title, value, is_loss: true };
         [
-            smaller("brier", "Brier score", self.brier),
-            smaller("ece", "Expected calibration error", self.ece),
+            smaller("brier", "Brier score", "Brier score", self.brier),
+            smaller("ece", "ECE", "Expected calibration error", self.ece),
         ]
     }
 }

@@ -245,7 +245,9 @@ impl Losses {
 pub struct Measure {
     /// Its name in files, such as `auc_macro`.
     pub key: &'static str,
-    /// Its name in tables, such as "AUC, macro".
+    /// Its name in tables of several methods, such as "AP, macro".
+    pub short: &'static str,
+    /// Its name in full, such as "Average precision, macro".
     pub title: &'static str,
     /// Its value, never NaN; none where there was nothing to average.
     pub value: Option<f64>,
@@ -269,7 +271,7 @@ fn check_probabilities(truth: &LabelMatrix, probabilities: &[f64]) -> Result<()>
 }
 
 /// The cells of some labels, row by row: whether the label is relevant, and how probable that is said
-/// to be.
+/// to be. Cells of which the truth is unknown are left out.
 fn cells(
     truth: &LabelMatrix,
     probabilities: &[f64],
@@ -277,7 +279,8 @@ fn cells(
 ) -> impl Iterator<Item = (bool, f64)> {
     let row = move |row: usize| {
         let start = row * truth.n_labels();
-        labels.clone().map(move |at| (truth.get(row, LabelId(at)), probabilities[start + at]))
+        let cell = move |at: usize| Some((truth.cell(row, LabelId(at))?, probabilities[start + at]));
+        labels.clone().filter_map(cell)
     };
     (0..truth.n_rows()).flat_map(row)
 }

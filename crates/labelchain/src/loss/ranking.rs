@@ -71,25 +71,25 @@ impl Ranking {
 
     /// All of them, each with its key, its title and which way is better.
     pub fn measures(&self) -> [Measure; 8] {
-        let greater = |key, title, value| Measure { key, title, value, is_loss: false };
-        let smaller = |key, title, value| Measure { key, title, value, is_loss: true };
+        let greater = |key, short, title, value| Measure { key, short, title, value, is_loss: false };
+        let smaller = |key, short, title, value| Measure { key, short, title, value, is_loss: true };
         [
-            greater("auc_macro", "AUC, macro", self.auc_macro),
-            greater("auc_micro", "AUC, micro", self.auc_micro),
+            greater("auc_macro", "AUC, macro", "AUC, macro", self.auc_macro),
+            greater("auc_micro", "AUC, micro", "AUC, micro", self.auc_micro),
             greater(
-                "average_precision_macro",
+                "average_precision_macro", "AP, macro",
                 "Average precision, macro",
                 self.average_precision_macro,
             ),
             greater(
-                "average_precision_micro",
+                "average_precision_micro", "AP, micro",
                 "Average precision, micro",
                 self.average_precision_micro,
             ),
-            greater("lrap", "Label-ranking average precision", self.lrap),
-            smaller("ranking_loss", "Ranking loss", self.ranking_loss),
-            smaller("one_error", "One error", self.one_error),
-            smaller("coverage", "Coverage, in labels", self.coverage),
+            greater("lrap", "LRAP", "Label-ranking average precision", self.lrap),
+            smaller("ranking_loss", "Ranking loss", "Ranking loss", self.ranking_loss),
+            smaller("one_error", "One error", "One error", self.one_error),
+            smaller("coverage", "Coverage", "Coverage, in labels", self.coverage),
         ]
     }
 }
@@ -173,8 +173,11 @@ struct RankedRow {
 impl RankedRow {
     /// Goes through the labels from the most probable down, all of equal probability at once.
     fn of(truth: &LabelMatrix, row: usize, probabilities: &[f64]) -> RankedRow {
-        let mut ranked: Vec<(f64, bool)> =
-            truth.ids().map(|label| (probabilities[label.0], truth.get(row, label))).collect();
+        // Labels of which the truth is unknown have no place in the ranking.
+        let mut ranked: Vec<(f64, bool)> = truth
+            .ids()
+            .filter_map(|label| Some((probabilities[label.0], truth.cell(row, label)?)))
+            .collect();
         // The sort is stable, so that the lower of equal labels comes first.
         ranked.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
         let n_labels = ranked.len();

@@ -82,7 +82,7 @@ mod tests {
         let mut computed = String::new();
         for (evaluation, settled) in evaluations.iter().zip(&settled) {
             let checksum = checksum([&evaluation.answers, &settled.answers]);
-            computed.push_str(&format!("{} {checksum}\n", evaluation.method));
+            computed.push_str(&format!("{} {checksum}\n", evaluation.name));
         }
         computed.push_str(&format!("losses {}\n", losses(&evaluations)));
         assert!(
