@@ -1,4 +1,5 @@
 //! Labels that are known at prediction, and labels that are unknown in training.
+#![allow(clippy::unwrap_used)]
 
 use labelchain::base::{NaiveBayes, NearestNeighbours};
 use labelchain::chain::{
