@@ -9,7 +9,7 @@ use labelchain::data::stratify::{equal_shares, stratify};
 use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation, PooledMeasures};
-use labelchain::loss::{Averaging, Criterion, Losses, Rate, Measure};
+use labelchain::loss::{Averaging, Criterion, Losses, Measure, Rate};
 use labelchain::{Method, RunOptions, Seed};
 use serde_json::{Map, Value, json};
 
@@ -227,9 +227,7 @@ impl Evaluate {
             let _ = writeln!(
                 page,
                 "  {:<12} {:.2} s to train, {:.2} s to predict",
-                evaluation.name,
-                evaluation.train.seconds,
-                evaluation.predict.seconds
+                evaluation.name, evaluation.train.seconds, evaluation.predict.seconds
             );
         }
         Ok(page)
@@ -362,7 +360,7 @@ fn save_predictions(
             for (row, fold) in folds.fold_of().iter().enumerate() {
                 let Some(fold) = fold else { continue };
                 let number = selection.number(row).to_string();
-                let start = [fold.to_string(), number, evaluation.name];
+                let start = [fold.to_string(), number, evaluation.name.clone()];
                 let answers = &evaluation.answers;
                 let cells =
                     answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());

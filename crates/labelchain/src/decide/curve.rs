@@ -18,8 +18,8 @@ pub enum Curve {
         /// Any number.
         intercept: f64,
     },
-    /// Isotonic regression: straight lines between points. Before the first and after the last they go on
-    /// towards probabilities of 0 and 1.
+    /// Isotonic regression: straight lines between points, and nearly flat before the first and after the
+    /// last.
     Isotonic {
         /// Strictly ascending.
         scores: Vec<f64>,
@@ -30,7 +30,7 @@ pub enum Curve {
 
 /// Fewest relevant rows for isotonic regression, which follows its data closely and needs more of it than
 /// the two parameters of a sigmoid.
-const FEWEST_FOR_ISOTONIC: usize = 20;
+const FEWEST_FOR_ISOTONIC: usize = 10;
 /// Fewest relevant rows for a sigmoid, where the score is a probability without it.
 const FEWEST_FOR_SIGMOID: usize = 5;
 
@@ -193,14 +193,15 @@ fn linear(score: f64, scale: Scale) -> f64 {
     }
 }
 
-/// What is left of a probability beyond the end of a curve, or of its distance from 1: a straight line down
-/// to 0 where scores are probabilities and end somewhere, and 1 / (1 + distance) where they do not.
+/// What is left of a probability beyond the end of a curve, or of its distance from 1: nearly all of it,
+/// for nothing is known there. But it falls by up to one in a hundred, so that rows keep their order.
 fn shrinking(distance: f64, farthest: f64, scale: Scale) -> f64 {
-    match scale {
-        Scale::Probability if farthest > 0.0 => (1.0 - distance / farthest).clamp(0.0, 1.0),
-        Scale::Probability => 1.0,
-        Scale::Margin => 1.0 / (1.0 + distance.max(0.0)),
-    }
+    let share = match scale {
+        Scale::Probability if farthest > 0.0 => (distance / farthest).clamp(0.0, 1.0),
+        Scale::Probability => 0.0,
+        Scale::Margin => distance.max(0.0) / (1.0 + distance.max(0.0)),
+    };
+    1.0 - share / 100.0
 }
 
 /// Rows that isotonic regression gives one value.

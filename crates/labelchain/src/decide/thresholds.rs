@@ -41,7 +41,7 @@ pub(super) fn micro_f1(mut cells: Vec<(f64, bool)>) -> f64 {
 /// Half samples whose best thresholds are averaged.
 const N_HALVES: usize = 10;
 /// k: how many relevant rows the threshold of all labels counts as.
-const SHRINKAGE: f64 = 10.0;
+const SHRINKAGE: f64 = 3.0;
 
 /// Which rows are in each of ten random halves.
 pub(super) struct Halves(Vec<u16>);

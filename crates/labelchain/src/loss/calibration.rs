@@ -73,7 +73,8 @@ impl Calibration {
 
     /// Both numbers, each with its key and its title.
     pub fn measures(&self) -> [Measure; 2] {
-        let smaller = |key, short, title, value| Measure { key, short, title, value, is_loss: true };
+        let smaller =
+            |key, short, title, value| Measure { key, short, title, value, is_loss: true };
         [
             smaller("brier", "Brier score", "Brier score", self.brier),
             smaller("ece", "ECE", "Expected calibration error", self.ece),

@@ -279,7 +279,8 @@ fn cells(
 ) -> impl Iterator<Item = (bool, f64)> {
     let row = move |row: usize| {
         let start = row * truth.n_labels();
-        let cell = move |at: usize| Some((truth.cell(row, LabelId(at))?, probabilities[start + at]));
+        let cell =
+            move |at: usize| Some((truth.cell(row, LabelId(at))?, probabilities[start + at]));
         labels.clone().filter_map(cell)
     };
     (0..truth.n_rows()).flat_map(row)

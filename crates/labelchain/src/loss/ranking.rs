@@ -71,18 +71,22 @@ impl Ranking {
 
     /// All of them, each with its key, its title and which way is better.
     pub fn measures(&self) -> [Measure; 8] {
-        let greater = |key, short, title, value| Measure { key, short, title, value, is_loss: false };
-        let smaller = |key, short, title, value| Measure { key, short, title, value, is_loss: true };
+        let greater =
+            |key, short, title, value| Measure { key, short, title, value, is_loss: false };
+        let smaller =
+            |key, short, title, value| Measure { key, short, title, value, is_loss: true };
         [
             greater("auc_macro", "AUC, macro", "AUC, macro", self.auc_macro),
             greater("auc_micro", "AUC, micro", "AUC, micro", self.auc_micro),
             greater(
-                "average_precision_macro", "AP, macro",
+                "average_precision_macro",
+                "AP, macro",
                 "Average precision, macro",
                 self.average_precision_macro,
             ),
             greater(
-                "average_precision_micro", "AP, micro",
+                "average_precision_micro",
+                "AP, micro",
                 "Average precision, micro",
                 self.average_precision_micro,
             ),
