@@ -4,6 +4,7 @@ mod evaluate;
 mod results;
 
 pub use evaluate::{CrossValidation, Evaluation};
+pub(crate) use results::is_same_name;
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]
