@@ -3,7 +3,8 @@
     pip install scipy==1.17.1 statsmodels==0.15.0 baycomp==1.0.3 numpy==2.4.6
     python testdata/stats/make.py > testdata/stats/golden.json
 
-SciPy: tails of distributions, quantiles of the studentized range, Friedman's and Wilcoxon's tests.
+SciPy: tails of distributions, quantiles of the studentized range, Friedman's and Wilcoxon's tests, and
+both together with statsmodels for one method against each other.
 statsmodels: Holm, and the analysis of variance of ranks, whose F is that of Iman and Davenport.
 baycomp: the Bayesian signed-rank test, by sampling, so with a tolerance of its own.
 """
@@ -123,6 +124,25 @@ def beliefs():
         }
 
 
+def controls():
+    """One method against each other: Wilcoxon's exact p, by Holm over k - 1 tests; Dunn's quantile."""
+    own = numpy.random.default_rng(2)
+    for n, k, control in ((8, 3, 0), (12, 6, 2), (30, 6, 5), (20, 10, 4)):
+        losses = numpy.round(own.random((n, k)) * 0.3 + numpy.arange(k) * 0.04, 6)
+        others = [m for m in range(k) if m != control]
+        p = [
+            float(stats.wilcoxon(numpy.round(losses[:, control] - losses[:, m], 10), method="exact").pvalue)
+            for m in others
+        ]
+        yield {
+            "losses": [numbers(row) for row in losses],
+            "control": control,
+            "p": p,
+            "p_holm": numbers(multipletests(p, method="holm")[1]),
+            "q": {str(a): float(stats.norm.ppf(1 - a / (2 * (k - 1)))) for a in (0.1, 0.05, 0.01)},
+        }
+
+
 golden = {
     "tool": VERSIONS,
     "command": "python testdata/stats/make.py",
@@ -133,6 +153,7 @@ golden = {
     "wilcoxon": list(wilcoxon()),
     "holm": list(holm()),
     "beliefs": list(beliefs()),
+    "controls": list(controls()),
 }
 sections = (f'"{name}": {json.dumps(value)}' for name, value in golden.items())
 print("{" + ",\n".join(sections) + "}")

@@ -63,7 +63,7 @@ const LINES: [&str; 36] = [
     "study report study.toml --gaps worst-rank -o made",
     "study export study.toml -o made.csv",
     "study merge made.db study.db",
-    "compare results.csv --alpha 0.05 --bayes 0.01 -o made.html",
+    "compare results.csv results.csv --alpha 0.05 --control M --criteria hamming --bayes 0.01 -o made.html",
     "completions bash",
     "man -o made",
 ];

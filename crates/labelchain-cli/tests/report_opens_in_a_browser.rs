@@ -49,14 +49,20 @@ addEventListener("load", () => {
     if (table.tBodies[0].rows.length !== n) trouble.push("rows lost: " + table.caption.textContent);
     sorted += 1;
   }
+  // The observer of sizes has run before the next frame but one.
+  const report = () => {
+  const parts = all(".scroll").filter((part) => part.scrollWidth > part.clientWidth + 1);
+  const silent = parts.filter((part) => getComputedStyle(part.nextElementSibling).display === "none");
   const dangling = all("a[href^='#']").filter((link) => !document.getElementById(link.getAttribute("href").slice(1)));
   parent.postMessage(JSON.stringify({
-    trouble, sorted,
+    trouble, sorted, scrolling: parts.length, silent: silent.length,
     requests: performance.getEntriesByType("resource").map((entry) => entry.name),
     drawings: drawings.length, empty: empty.length, mute: mute.length,
     tables: tables.length, headless: headless.length, dangling: dangling.length,
     wide: document.documentElement.scrollWidth, width: innerWidth,
   }), "*");
+  };
+  setTimeout(report, 500);
 });
 </script>
 </head>"#;
@@ -127,15 +133,18 @@ fn the_page_is_whole_in_a_real_browser() {
         assert_eq!(found["width"], width, "{found}");
         assert_eq!(found["trouble"], serde_json::json!([]), "{found}");
         assert_eq!(found["requests"], serde_json::json!([]), "{found}");
-        // Radar, wins and time; of each criterion a diagram and the folds.
-        assert_eq!(found["drawings"], 3 + 2 * n_criteria, "{found}");
+        // Mean ranks, radar, wins and time; of each criterion a diagram and the folds.
+        assert_eq!(found["drawings"], 4 + 2 * n_criteria, "{found}");
         assert_eq!((&found["empty"], &found["mute"]), (&0.into(), &0.into()), "{found}");
-        // Ranks; of each criterion statistics, which are not sorted, pairs and losses.
-        assert_eq!(found["tables"], 1 + 3 * n_criteria, "{found}");
-        assert_eq!(found["sorted"], 1 + 2 * n_criteria, "{found}");
+        // Losses and ranks; of each criterion statistics, which are not sorted, pairs and losses.
+        assert_eq!(found["tables"], 2 + 3 * n_criteria, "{found}");
+        assert_eq!(found["sorted"], 2 + 2 * n_criteria, "{found}");
         assert_eq!(found["headless"], 0, "{found}");
         assert_eq!(found["dangling"], 0, "{found}");
         assert!(found["wide"].as_u64() <= found["width"].as_u64(), "scrolls sideways: {found}");
+        // Every part that scrolls by itself says so, and on a telephone there are some.
+        assert_eq!(found["silent"], 0, "{found}");
+        assert_eq!(found["scrolling"].as_u64() > Some(0), width < 500, "{found}");
     }
 }
 

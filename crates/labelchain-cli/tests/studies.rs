@@ -463,13 +463,23 @@ fn a_study_is_reported_once_it_is_whole() {
     assert!(!place.path("page.html").exists());
     // What is whole can be reported on its own, but not some of its folds.
     let part = ["study", "report", "p.toml", "--only", "method=dynamic-nb,br-nb"];
-    assert!(place.ok(&part).starts_with("2 methods on 2 data sets"));
+    assert!(place.ok(&part).contains("\n2 methods on 2 data sets"));
     let (status, _, error) = place.run(&["study", "report", "p.toml", "--only", "fold=0"]);
     assert_eq!(status, 2, "{error}");
 
     place.ok(&["study", "run", "p.toml"]);
+    // The level is the protocol's unless another is asked for; results do not depend on it.
+    let protocol = fs::read_to_string(place.path("p.toml")).unwrap();
+    let place = place.with("p.toml", format!("alpha = 0.1\n{protocol}"));
+    let level = |more: &[&str]| -> f64 {
+        let report = [&["study", "report", "p.toml", "--json"], more].concat();
+        place.json(&report)["alpha"].as_f64().unwrap()
+    };
+    assert_eq!((level(&[]), level(&["--alpha", "0.01"])), (0.1, 0.01));
+    let place = place.with("p.toml", protocol);
     let page = place.ok(&["study", "report", "p.toml", "-o", "page.html"]);
-    assert!(page.starts_with("3 methods on 2 data sets, by 11 criteria"), "{page}");
+    assert!(page.contains("level of significance 0.05\n"), "{page}");
+    assert!(page.contains("\n3 methods on 2 data sets, by 11 criteria"), "{page}");
     let report = fs::read_to_string(place.path("page.html")).unwrap();
     assert!(report.contains(&format!(
         "A study by labelchain {}: 4 folds, seed 1.",

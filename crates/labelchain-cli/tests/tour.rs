@@ -41,7 +41,7 @@ fn the_tour_runs_as_written_and_prints_what_it_shows() {
             assert!(reads(&page, text), "The tour shows\n\n{text}\n\nbut it is\n\n{page}");
         }
     }
-    for picture in ["radar.svg", "cd-macro-f1.svg"] {
+    for picture in ["mean-ranks.svg", "radar.svg", "cd-macro-f1.svg"] {
         let shown = fs::read_to_string(docs.join("pictures").join(picture)).unwrap();
         let drawn = place.path().join("report/figures").join(picture);
         assert!(shown == fs::read_to_string(drawn).unwrap(), "docs/pictures/{picture} is another");

@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use labelchain::data::{save, save_directory, stem};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::Results;
-use labelchain::report::{PrintedResults, Report, ReportFormat, compare, title};
+use labelchain::report::{
+    PrintedResults, Report, ReportFormat, cautions, compare, p_text, title, verdict,
+};
 use labelchain::seed::Seed;
 use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
@@ -18,12 +20,15 @@ use crate::bars::{brackets, cut, scale, width};
 use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  labelchain compare results.csv -o report.html")]
+#[command(after_help = "\
+Examples:
+  labelchain compare results.csv -o report.html
+  labelchain compare ours.csv theirs.csv --control ecc-nb --criteria hamming,macro-f1")]
 pub(crate) struct Compare {
     /// Losses as CSV or TSV: dataset, method, criterion, loss, and fold if there are any; or dataset
-    /// and one column for each method
-    #[arg(value_name = "RESULTS")]
-    results: PathBuf,
+    /// and one column for each method. Several files are read as one
+    #[arg(value_name = "RESULTS", required = true)]
+    results: Vec<PathBuf>,
 
     #[command(flatten)]
     comparison: ComparisonArgs,
@@ -31,17 +36,31 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let results = Results::read(&self.results)?;
-        self.comparison.run(&stem(&self.results), &results, Vec::new(), &[&self.results])
+        let results = Results::read_all(&self.results)?;
+        let inputs: Vec<&Path> = self.results.iter().map(PathBuf::as_path).collect();
+        let name = match &inputs[..] {
+            [one] => stem(one),
+            [first, second] => format!("{} and {}", stem(first), stem(second)),
+            inputs => format!("{} and {} more files", stem(inputs[0]), inputs.len() - 1),
+        };
+        self.comparison.run(&name, results, TestPlan::ALPHA, Vec::new(), &inputs)
     }
 }
 
 /// Which tests to make, and where to write the report.
 #[derive(Args)]
 pub(crate) struct ComparisonArgs {
-    /// The level of significance
-    #[arg(long, value_name = "P", default_value_t = 0.1)]
-    alpha: f64,
+    /// The level of significance [default: 0.05, or what the protocol of a study says]
+    #[arg(long, value_name = "P")]
+    alpha: Option<f64>,
+
+    /// Compare the other methods with this one only: k - 1 tests instead of k (k - 1) / 2
+    #[arg(long, value_name = "METHOD")]
+    control: Option<String>,
+
+    /// Compare by these criteria only, in this order
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    criteria: Vec<String>,
 
     /// Criteria that are no losses, but better if higher
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -98,16 +117,24 @@ enum ZerosArg {
 }
 
 impl ComparisonArgs {
-    /// Compares the methods, writes the report, and prints a summary. The files `inputs` are not
-    /// overwritten.
+    /// Compares the methods, at level `alpha` unless another was asked for, writes the report, and prints
+    /// a summary. The files `inputs` are not overwritten.
     pub(crate) fn run(
         &self,
         name: &str,
-        results: &Results,
+        results: Results,
+        alpha: f64,
         notes: Vec<String>,
         inputs: &[&Path],
     ) -> Result<(), Failure> {
-        let comparison = compare(results, &self.higher_is_better, self.plan())?;
+        let results =
+            if self.criteria.is_empty() { results } else { results.only(&self.criteria)? };
+        let plan = TestPlan {
+            alpha: self.alpha.unwrap_or(alpha),
+            control: self.control.as_deref().map(|name| results.method(name)).transpose()?,
+            ..self.plan()
+        };
+        let comparison = compare(&results, &self.higher_is_better, plan)?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
             self.compare_paper.iter().try_for_each(|path| not_over(&[path], out))?;
@@ -117,9 +144,9 @@ impl ComparisonArgs {
                 comparison.methods.len(),
                 comparison.sets_in_words()
             );
-            let mut report = Report::of(&title, results, &comparison, printed.as_ref(), notes)?;
+            let mut report = Report::of(&title, &results, &comparison, printed.as_ref(), notes)?;
             report.names = self.names.names();
-            save_report(&report, results, out)?;
+            save_report(&report, &results, out)?;
         }
         if self.json {
             return print_data(&json(&comparison));
@@ -127,9 +154,9 @@ impl ComparisonArgs {
         print(&text(&comparison))
     }
 
+    /// How the tests are made.
     fn plan(&self) -> TestPlan {
         TestPlan {
-            alpha: self.alpha,
             gaps: match self.gaps {
                 None => Gaps::Refuse,
                 Some(GapsArg::DropSets) => Gaps::DropSets,
@@ -143,6 +170,7 @@ impl ComparisonArgs {
             exact_up_to: self.exact_up_to,
             region: self.bayes,
             seed: Seed::new(self.seed),
+            ..TestPlan::default()
         }
     }
 }
@@ -173,7 +201,11 @@ fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {
         .map_err(|source| Error::Io { path: out.into(), source })?;
     files.push(("results.csv".into(), measured));
     for figure in report.figures() {
-        files.push((format!("figures/{}.svg", figure.id), figure.svg.clone().into_bytes()));
+        files.push((format!("figures/{}.svg", figure.id), figure.svg().into_bytes()));
+        files.push((format!("figures/{}.pdf", figure.id), figure.pdf()));
+    }
+    for (name, text) in report.fragments() {
+        files.push((format!("tables/{name}.tex"), text.into_bytes()));
     }
     save_directory(out, &files)
 }
@@ -205,6 +237,9 @@ fn json(comparison: &Comparison) -> String {
         })
     };
     let criterion = |of: &CriterionComparison| {
+        // Without a control, the critical difference is Nemenyi's, with one Bonferroni and Dunn's.
+        let is_nemenyi = comparison.plan.control.is_none();
+        let cd = |is_shown: bool| is_shown.then_some(of.critical_difference);
         let ranks = methods.iter().zip(&of.mean_ranks);
         let mean_ranks: Map<String, Value> =
             ranks.map(|(method, &rank)| (method.clone(), rank.into())).collect();
@@ -219,15 +254,21 @@ fn json(comparison: &Comparison) -> String {
                 "f": of.friedman.f,
                 "f_p": of.friedman.f_p,
             },
-            "nemenyi_cd": of.critical_difference,
+            "nemenyi_cd": cd(is_nemenyi),
+            "bonferroni_dunn_cd": cd(!is_nemenyi),
+            "least_p_holm": of.least_p_holm(),
             "wilcoxon": of.pairs.iter().map(pair).collect::<Vec<_>>(),
-            "nemenyi_groups": named(of.nemenyi_cliques()),
-            "wilcoxon_groups": named(of.wilcoxon_cliques(comparison.plan.alpha)),
+            "nemenyi_groups": is_nemenyi.then(|| named(of.nemenyi_cliques())),
+            "wilcoxon_groups":
+                is_nemenyi.then(|| named(of.wilcoxon_cliques(comparison.plan.alpha))),
             "higher_is_better": of.table.higher_is_better,
         })
     };
     let json = json!({
         "alpha": comparison.plan.alpha,
+        "control": comparison.plan.control.map(|control| &methods[control]),
+        "verdict": verdict(comparison),
+        "cautions": cautions(comparison),
         "criteria": comparison.criteria.iter().map(criterion).collect::<Vec<_>>(),
     });
     json.to_string() + "\n"
@@ -244,11 +285,18 @@ fn text(comparison: &Comparison) -> String {
         .filter(is_higher)
         .map(|of| of.table.criterion.as_str())
         .collect();
-    let mut page = format!(
-        "{} on {}, by {}; level of significance {alpha}\n{}\n\n",
+    let mut page = wrapped(&verdict(comparison), "");
+    for caution in cautions(comparison) {
+        page += &wrapped(&format!("warning: {caution}"), "  ");
+    }
+    let control = comparison.plan.control.map(|at| format!("; control {}", comparison.methods[at]));
+    let _ = write!(
+        page,
+        "\n{} on {}, by {}; level of significance {alpha}{}\n{}\n\n",
         many(comparison.methods.len(), "method", "methods"),
         comparison.sets_in_words(),
         many(comparison.criteria.len(), "criterion", "criteria"),
+        control.unwrap_or_default(),
         if higher.is_empty() {
             "All are losses: smaller is better; rank 1 is best.".into()
         } else {
@@ -263,8 +311,20 @@ fn text(comparison: &Comparison) -> String {
         page.push('\n');
         page += &diagram(comparison, of);
     }
-    page += "\n  A bar joins methods that cannot be told apart: by Nemenyi's test, mean ranks closer than\n  \
-             CD; by Wilcoxon's, neighbours of which no two differ, p adjusted by Holm over the pairs.\n";
+    page += match comparison.plan.control {
+        None => {
+            "\n  A bar joins methods that cannot be told apart: by Nemenyi's test, mean ranks closer than\n  \
+             CD; by Wilcoxon's, neighbours of which no two differ, p adjusted by Holm over the pairs.\n"
+        }
+        Some(_) => {
+            "\n  Under CD, a bar stands beside methods whose mean ranks are closer to the control's than the\n  \
+             critical difference of Bonferroni and Dunn. Under Wilcoxon stands the p of each method against\n  \
+             the control, adjusted by Holm over these comparisons; * where it is at most the level.\n"
+        }
+    };
+    if comparison.criteria.iter().any(|of| !comparison.methods_differ(of)) {
+        page += "  Where Friedman's test finds no difference, mean ranks are not compared, and CD is left out.\n";
+    }
     let pairs = comparison.criteria.iter().flat_map(|of| &of.pairs);
     let n_approximate = pairs.clone().filter(|pair| !pair.wilcoxon.is_exact).count();
     if n_approximate > 0 {
@@ -278,57 +338,141 @@ fn text(comparison: &Comparison) -> String {
     page
 }
 
-/// The mean ranks by each criterion; nothing if there are too many methods for a line.
+/// The mean losses and the mean ranks by each criterion; nothing if there are too many methods for a
+/// line.
 fn overview(comparison: &Comparison) -> String {
     const MAX_METHODS: usize = 8;
-    let mut page = String::new();
     if comparison.methods.len() > MAX_METHODS {
-        return page;
+        return String::new();
     }
-    let titles: Vec<String> =
-        comparison.criteria.iter().map(|of| title(&of.table.criterion)).collect();
-    let name = width(&titles, 9, 24);
-    let column = width(&comparison.methods, 6, 12) + 2;
-    let _ = write!(page, "  {:<name$}", "mean rank");
-    for method in &comparison.methods {
-        let _ = write!(page, "{:>column$} ", cut(method, column - 2));
-    }
-    let _ = writeln!(page, "  Friedman p");
-    for (of, title) in comparison.criteria.iter().zip(&titles) {
-        let _ = write!(page, "  {:<name$}", cut(title, name));
-        let min = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
-        for &rank in &of.mean_ranks {
-            let mark = if rank == min { '*' } else { ' ' };
-            let _ = write!(page, "{rank:>column$.2}{mark}");
+    // Names that are too long for a column are numbered, so that none is cut to the same as another.
+    let is_numbered = comparison.methods.iter().any(|name| name.chars().count() > 12);
+    let mut page = String::new();
+    let numbered = (1..).zip(&comparison.methods);
+    let heads: Vec<String> = if is_numbered {
+        for (at, method) in numbered.clone() {
+            let _ = writeln!(page, "  ({at}) {}", cut(method, 76));
         }
-        let differ = if of.friedman_p_holm <= comparison.plan.alpha { "  differ" } else { "" };
-        let _ = writeln!(page, "{:>12}{differ}", p_value(of.friedman_p_holm));
+        page.push('\n');
+        numbered.map(|(at, _)| format!("({at})")).collect()
+    } else {
+        comparison.methods.clone()
+    };
+    let grid = Grid::new(comparison, &heads);
+    let line = |title: &str, values: &[f64], sign: f64, digits: usize| {
+        let least = values.iter().map(|value| sign * value).fold(f64::INFINITY, f64::min);
+        let is_best = |value: f64| sign * value == least;
+        let mark =
+            if values.iter().filter(|&&value| is_best(value)).count() > 1 { "=" } else { "*" };
+        let cells = values
+            .iter()
+            .map(|&value| (format!("{value:.digits$}"), if is_best(value) { mark } else { " " }));
+        grid.line(title, cells)
+    };
+
+    page += grid.line("mean loss", heads.iter().map(|head| (head.clone(), " "))).trim_end();
+    page.push('\n');
+    for of in &comparison.criteria {
+        let mean = |method: usize| {
+            let losses = of.used.iter().filter_map(|&set| of.table.losses[set][method]);
+            losses.clone().sum::<f64>() / losses.count().max(1) as f64
+        };
+        let means: Vec<f64> = (0..comparison.methods.len()).map(mean).collect();
+        let sign = if of.table.higher_is_better { -1.0 } else { 1.0 };
+        page += line(&title(&of.table.criterion), &means, sign, 4).trim_end();
+        page.push('\n');
     }
-    page + "\n  * least mean rank; Friedman p adjusted by Holm over the criteria\n"
+    page.push('\n');
+    page += &grid.line("mean rank", heads.iter().map(|head| (head.clone(), " ")));
+    page += "  Friedman p\n";
+    for of in &comparison.criteria {
+        page += &line(&title(&of.table.criterion), &of.mean_ranks, 1.0, 2);
+        let differ = if comparison.methods_differ(of) { "  differ" } else { "" };
+        let _ = writeln!(page, "{:>12}{differ}", p_text(of.friedman_p_holm));
+    }
+    page + "\n  * best, = tied for the best; Friedman p adjusted by Holm over the criteria\n"
 }
 
-/// The diagram of one criterion: a line for each method, sorted by mean rank, and bars next to
-/// methods that a test does not distinguish.
+/// The widths of the columns of a table of criteria and methods.
+struct Grid {
+    name: usize,
+    column: usize,
+}
+
+impl Grid {
+    fn new(comparison: &Comparison, heads: &[String]) -> Grid {
+        let titles: Vec<String> =
+            comparison.criteria.iter().map(|of| title(&of.table.criterion)).collect();
+        Grid { name: width(&titles, 9, 24), column: width(heads, 6, 12) + 2 }
+    }
+
+    /// A line without its end: a name, then cells with a sign after each.
+    fn line<'s>(&self, name: &str, cells: impl Iterator<Item = (String, &'s str)>) -> String {
+        let Grid { name: first, column } = *self;
+        let mut line = format!("  {:<first$}", cut(name, first));
+        for (cell, sign) in cells {
+            let _ = write!(line, "{cell:>column$}{sign}");
+        }
+        line
+    }
+}
+
+/// A text in lines of at most 100 characters, of which all but the first are indented.
+fn wrapped(text: &str, indent: &str) -> String {
+    const WIDTH: usize = 100;
+    let mut page = String::new();
+    let mut n_letters = 0;
+    for word in text.split(' ') {
+        let n_more = word.chars().count();
+        if n_letters > 0 && n_letters + 1 + n_more > WIDTH {
+            page = page + "\n" + indent;
+            n_letters = indent.len();
+        } else if n_letters > 0 {
+            page.push(' ');
+            n_letters += 1;
+        }
+        page += word;
+        n_letters += n_more;
+    }
+    page + "\n"
+}
+
+/// The diagram of one criterion: a line for each method, sorted by mean rank. Next to them are bars that
+/// join methods which a test does not distinguish or, with a control, its comparison with each.
 fn diagram(comparison: &Comparison, of: &CriterionComparison) -> String {
     const SCALE: usize = 37;
     let Comparison { plan, methods, .. } = comparison;
-    let is_shown = of.friedman_p_holm <= plan.alpha;
+    let is_found = comparison.methods_differ(of);
     let mut page = format!(
         "{}{}, {} data sets: Friedman χ² {:.2}, p {}, {} by Holm: {}\n",
         title(&of.table.criterion),
         if of.table.higher_is_better { " (higher is better)" } else { "" },
         of.used.len(),
         of.friedman.statistic,
-        p_value(of.friedman.p),
-        p_value(of.friedman_p_holm),
-        if is_shown { "the methods differ" } else { "no difference shown" }
+        p_text(of.friedman.p),
+        p_text(of.friedman_p_holm),
+        if is_found { "the methods differ" } else { "no difference found" }
     );
     let order = by_rank(&of.mean_ranks);
     let name = width(methods, 6, 24);
-    let nemenyi = brackets(&of.nemenyi_cliques(), &order);
-    let wilcoxon = brackets(&of.wilcoxon_cliques(plan.alpha), &order);
-    let cd = format!("CD {:.3}", of.critical_difference);
-    let bars = nemenyi.iter().map(|bar| bar.chars().count()).max().unwrap_or(0).max(cd.len());
+    let cliques = match plan.control {
+        _ if !is_found => Vec::new(),
+        None => of.nemenyi_cliques(),
+        Some(control) => {
+            let distance = |method: usize| (of.mean_ranks[method] - of.mean_ranks[control]).abs();
+            let is_near = |&&method: &&usize| distance(method) < of.critical_difference;
+            vec![order.iter().filter(is_near).copied().collect()]
+        }
+    };
+    let by_ranks = brackets(&cliques, &order);
+    let wilcoxon = match plan.control {
+        None => brackets(&of.wilcoxon_cliques(plan.alpha), &order),
+        Some(control) => {
+            order.iter().map(|&method| against(comparison, of, control, method)).collect()
+        }
+    };
+    let cd = if is_found { format!("CD {:.3}", of.critical_difference) } else { "no CD".into() };
+    let bars = by_ranks.iter().map(|bar| bar.chars().count()).max().unwrap_or(0).max(cd.len());
     let worst = methods.len();
     let _ = writeln!(
         page,
@@ -343,13 +487,29 @@ fn diagram(comparison: &Comparison, of: &CriterionComparison) -> String {
             "  {:<name$}  {}  {rank:>5.2}  {:<bars$}  {}",
             cut(&methods[method], name),
             scale((rank - 1.0) / (worst as f64 - 1.0), SCALE),
-            nemenyi[place],
+            by_ranks[place],
             wilcoxon[place],
         );
         page += line.trim_end();
         page.push('\n');
     }
     page + &significant_wins(comparison, of)
+}
+
+/// How a method compares with the control.
+fn against(
+    comparison: &Comparison,
+    of: &CriterionComparison,
+    control: usize,
+    method: usize,
+) -> String {
+    match of.pair(control, method) {
+        None => "control".into(),
+        Some(pair) => {
+            let star = if pair.p_holm <= comparison.plan.alpha { "*" } else { "" };
+            format!("{:>5}{star}", p_text(pair.p_holm))
+        }
+    }
 }
 
 /// Which methods are significantly better than which others, by Wilcoxon's test with Holm.
@@ -359,11 +519,10 @@ fn significant_wins(comparison: &Comparison, of: &CriterionComparison) -> String
     for &method in &by_rank(&of.mean_ranks) {
         let beaten: Vec<String> = by_rank(&of.mean_ranks)
             .into_iter()
+            .filter(|&other| of.is_better(method, other, comparison.plan.alpha))
             .filter_map(|other| Some((other, of.pair(method, other)?)))
-            .filter(|(_, pair)| pair.p_holm <= comparison.plan.alpha)
-            .filter(|(_, pair)| (pair.effect.rank_biserial > 0.0) == (pair.a == method))
             .map(|(other, pair)| {
-                format!("{} (p {})", comparison.methods[other], p_value(pair.p_holm))
+                format!("{} (p {})", comparison.methods[other], p_text(pair.p_holm))
             })
             .collect();
         let more = beaten.len().saturating_sub(MAX_NAMES);
@@ -393,14 +552,4 @@ fn posteriors(comparison: &Comparison, of: &CriterionComparison) -> String {
         );
     }
     page
-}
-
-/// A p-value with three significant digits; with two, as a power of ten, if it is below 0.001.
-fn p_value(p: f64) -> String {
-    match p {
-        p if p >= 0.1 => format!("{p:.3}"),
-        p if p >= 0.01 => format!("{p:.4}"),
-        p if p >= 0.001 => format!("{p:.5}"),
-        p => format!("{p:.1e}"),
-    }
 }

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use indicatif::HumanDuration;
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
+use labelchain::stats::TestPlan;
 use labelchain::study::{
     self, MethodSpec, Only, Protocol, SetSource, Shard, State, Status, StudyOptions, Summary,
 };
@@ -422,7 +423,8 @@ impl Report {
         let name = self.files.protocol.file_stem().unwrap_or_default().to_string_lossy();
         let inputs = self.files.inputs(&protocol);
         let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-        self.comparison.run(&name, &results, notes, &inputs)
+        let alpha = protocol.alpha.unwrap_or(TestPlan::ALPHA);
+        self.comparison.run(&name, results, alpha, notes, &inputs)
     }
 }
 

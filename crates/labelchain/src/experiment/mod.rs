@@ -6,6 +6,7 @@ mod results;
 
 pub use baseline::Baseline;
 pub use evaluate::{CrossValidation, Evaluation, PooledMeasures};
+pub(crate) use results::is_same_name;
 pub use results::{Measurement, Results};
 
 #[cfg(feature = "study")]

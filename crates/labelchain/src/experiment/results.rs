@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::data::{Cell, CsvNames, Record, check_length, open, open_table, stem};
-use crate::error::{ContentError, Error, Result};
+use crate::error::{ContentError, Error, Result, nearest};
 
 /// The greatest magnitude of a loss: sums of losses, differences and their squares stay finite.
 const MAX_LOSS: f64 = 1e100;
@@ -85,19 +85,53 @@ struct Key {
 #[derive(Clone, Debug, Default)]
 struct Names {
     all: Vec<String>,
+    /// The index of each name, and of each other spelling of it that a later file had.
     index_of: HashMap<String, usize>,
+    /// How many of the names are from files before the one that is being read.
+    n_from_earlier_files: usize,
 }
 
 impl Names {
-    /// The index of a name, which is added if it is new.
+    /// The index of a name, which is added if it is new. One that differs from a name of an earlier
+    /// file only in its capitals is that name: people who measure apart spell apart.
     fn index(&mut self, name: &str) -> usize {
         if let Some(&index) = self.index_of.get(name) {
             return index;
         }
-        self.all.push(name.into());
-        self.index_of.insert(name.into(), self.all.len() - 1);
-        self.all.len() - 1
+        let earlier = self.all[..self.n_from_earlier_files].iter();
+        let is_same = |known: &String| known.to_lowercase() == name.to_lowercase();
+        let index = earlier.clone().position(is_same).unwrap_or(self.all.len());
+        if index == self.all.len() {
+            self.all.push(name.into());
+        }
+        self.index_of.insert(name.into(), index);
+        index
     }
+
+    /// The index of a name as somebody typed it: exactly, or else the only one that is the same apart
+    /// from capitals and punctuation.
+    fn find(&self, what: &str, name: &str) -> Result<usize> {
+        let mut similar = (0..self.all.len()).filter(|&at| is_same_name(&self.all[at], name));
+        let exact = self.all.iter().position(|known| known == name);
+        match (exact, similar.next(), similar.next()) {
+            (Some(index), ..) | (None, Some(index), None) => Ok(index),
+            _ => Err(Error::Comparison {
+                problem: format!("no {what} of these results is called {name:?}"),
+                remedy: match nearest(name, &self.all) {
+                    Some(nearest) => format!("did you mean {nearest:?}?").into(),
+                    None => format!("there are: {}", self.all.join(", ")).into(),
+                },
+            }),
+        }
+    }
+}
+
+/// Whether two names are the same apart from capitals and punctuation.
+pub(crate) fn is_same_name(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(a) == letters(b)
 }
 
 impl Results {
@@ -114,6 +148,49 @@ impl Results {
     /// The criteria, in order of appearance.
     pub fn criteria(&self) -> &[String] {
         &self.criteria.all
+    }
+
+    /// The index of a method by its name, whatever its capitals and punctuation. A name that none has, or
+    /// several, is an error with the most similar one.
+    pub fn method(&self, name: &str) -> Result<usize> {
+        self.methods.find("method", name)
+    }
+
+    /// The index of a criterion by its name: `macro-f1` and `Macro F1` are `macro_f1`.
+    pub fn criterion(&self, name: &str) -> Result<usize> {
+        self.criteria.find("criterion", name)
+    }
+
+    /// The measurements by some of the criteria, which then have the order of `names`. Data sets and
+    /// methods stay, so that gaps are still noticed.
+    ///
+    /// ```
+    /// use labelchain::experiment::Results;
+    ///
+    /// let text = "dataset,method,criterion,loss\ny,br,hamming,0.1\ny,br,macro_f1,0.2\n";
+    /// let results = Results::parse("r.csv".as_ref(), text.as_bytes())?;
+    /// assert_eq!(results.only(&["Macro-F1".into()])?.criteria(), ["macro_f1"]);
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn only(&self, names: &[String]) -> Result<Results> {
+        let mut kept = Results {
+            datasets: self.datasets.clone(),
+            methods: self.methods.clone(),
+            ..Results::default()
+        };
+        for name in names {
+            let criterion = self.criterion(name)?;
+            kept.criteria.index(&self.criteria.all[criterion]);
+        }
+        for row in &self.rows {
+            let name = &self.criteria.all[row.key.criterion];
+            if let Some(&criterion) = kept.criteria.index_of.get(name) {
+                let key = Key { criterion, ..row.key };
+                kept.index_of.insert(key, kept.rows.len());
+                kept.rows.push(Row { key, ..*row });
+            }
+        }
+        Ok(kept)
     }
 
     /// Adds a measurement. One that is there already, or beyond ±1e100, is an error.
@@ -276,73 +353,119 @@ impl Results {
     /// and `fold` holds the losses of a method. Without a criterion column, the criterion has the name
     /// of the file. An empty cell is no measurement. Names may be [escaped](CsvNames::Escaped).
     pub fn read(path: &Path) -> Result<Results> {
-        if path.is_dir() {
-            return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
+        Results::read_all(&[path])
+    }
+
+    /// Reads several files as one table. A name that differs from one of an earlier file only in its
+    /// capitals is the same. A loss may be in several files if it is the same number in all of them; two
+    /// numbers are an error that names both places.
+    pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<Results> {
+        let mut joined = Joined::default();
+        for path in paths.iter().map(AsRef::as_ref) {
+            if path.is_dir() {
+                return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
+            }
+            joined.add(path, open(path)?)?;
         }
-        parse(path, open(path)?)
+        Ok(joined.results)
     }
 
     /// Reads text in memory as if it were the file `path`, which need not exist.
     pub fn parse(path: &Path, text: &[u8]) -> Result<Results> {
-        parse(path, Box::new(text))
+        let mut joined = Joined::default();
+        joined.add(path, Box::new(text))?;
+        Ok(joined.results)
     }
 }
 
-fn parse<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<Results> {
-    let (names, mut records) = open_table(path, text)?;
-    let columns = Columns::of(path, &names)?;
-    let file = stem(path);
-    let mut results = Results::default();
-    let mut lines = Vec::new();
-    let mut first_fold = None;
-    while let Some(record) = records.next()? {
-        check_length(record, names.len())?;
-        let dataset = name(record, columns.dataset)?;
-        let criterion = match columns.criterion {
-            Some(column) => name(record, column)?,
-            None => Cow::Borrowed(file.as_str()),
-        };
-        let fold = columns.fold.map(|column| fold(record, column)).transpose()?.flatten();
-        if *first_fold.get_or_insert(fold.is_some()) != fold.is_some()
-            && let Some(column) = columns.fold
-        {
-            let expected = if fold.is_some() { "no fold" } else { "the number of a fold" };
-            return Err(record
-                .fault_in(column, format!("{expected}, as in the rows before"))
-                .help("means over folds and folds do not mix: keep the rows of one kind")
-                .into());
+/// The tables that were read so far.
+#[derive(Default)]
+struct Joined {
+    results: Results,
+    /// The files, in the order in which they were read.
+    files: Vec<PathBuf>,
+    /// Where each row of the results was found: the index of its file, and the line.
+    places: Vec<(usize, u64)>,
+    /// Whether losses are of folds, once that is known.
+    has_folds: Option<bool>,
+}
+
+impl Joined {
+    fn add<'p>(&mut self, path: &'p Path, text: Box<dyn Read + 'p>) -> Result<()> {
+        let Joined { results, files, places, has_folds } = self;
+        let this_file = files.len();
+        files.push(path.into());
+        for names in [&mut results.datasets, &mut results.methods, &mut results.criteria] {
+            names.n_from_earlier_files = names.all.len();
         }
-        let seconds = columns.seconds.map(|column| seconds(record, column)).transpose()?.flatten();
-        for (of, column) in &columns.methods {
-            let method = match of {
-                MethodName::In(column) => name(record, *column)?,
-                MethodName::Above(name) => Cow::Borrowed(name.as_str()),
+        let (names, mut records) = open_table(path, text)?;
+        let columns = Columns::of(path, &names)?;
+        let file = stem(path);
+        while let Some(record) = records.next()? {
+            check_length(record, names.len())?;
+            let dataset = name(record, columns.dataset)?;
+            let criterion = match columns.criterion {
+                Some(column) => name(record, column)?,
+                None => Cow::Borrowed(file.as_str()),
             };
-            // A method is registered even where its loss is missing, so that the gap is noticed.
-            let key = results.key(&dataset, &method, &criterion, fold);
-            if let Some(size) = results.too_large() {
+            let fold = columns.fold.map(|column| fold(record, column)).transpose()?.flatten();
+            if *has_folds.get_or_insert(fold.is_some()) != fold.is_some() {
+                // A file without a column for folds may come after one that has it.
+                let column = columns.fold.unwrap_or(columns.dataset);
+                let expected = if fold.is_some() { "no fold" } else { "the number of a fold" };
                 return Err(record
-                    .fault_in(*column, "few enough names for a comparison")
-                    .found(size)
-                    .help("does a column of names hold numbers of rows or runs? Else compare parts of the table")
+                    .fault_in(column, format!("{expected}, as in the rows before"))
+                    .help("means over folds and folds do not mix: keep the rows of one kind")
                     .into());
             }
-            let Some(loss) = loss(record, *column, of)? else { continue };
-            if let Err(earlier) = results.insert(Row { key, loss, seconds }) {
-                let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
-                return Err(record
-                    .fault_in(
-                        *column,
-                        format!("one loss of {method} on {dataset} by {criterion}{fold}"),
-                    )
-                    .found(format!("a second one; the first is in line {}", lines[earlier]))
-                    .help("a column that tells them apart may be called fold; else delete one")
-                    .into());
+            let seconds =
+                columns.seconds.map(|column| seconds(record, column)).transpose()?.flatten();
+            for (of, column) in &columns.methods {
+                let method = match of {
+                    MethodName::In(column) => name(record, *column)?,
+                    MethodName::Above(name) => Cow::Borrowed(name.as_str()),
+                };
+                // A method is registered even where its loss is missing, so that the gap is noticed.
+                let key = results.key(&dataset, &method, &criterion, fold);
+                if let Some(size) = results.too_large() {
+                    return Err(record
+                        .fault_in(*column, "few enough names for a comparison")
+                        .found(size)
+                        .help("does a column of names hold numbers of rows or runs? Else compare parts of the table")
+                        .into());
+                }
+                let Some(loss) = loss(record, *column, of)? else { continue };
+                let Err(earlier) = results.insert(Row { key, loss, seconds }) else {
+                    places.push((this_file, record.first_line().number));
+                    continue;
+                };
+                let (first_file, line) = places[earlier];
+                let is_repeated = first_file == this_file;
+                let first_loss = results.rows[earlier].loss;
+                if is_repeated || first_loss != loss {
+                    let fold = fold.map(|fold| format!(", fold {fold}")).unwrap_or_default();
+                    return Err(record
+                        .fault_in(
+                            *column,
+                            format!("one loss of {method} on {dataset} by {criterion}{fold}"),
+                        )
+                        .found(if is_repeated {
+                            format!("a second one; the first is in line {line}")
+                        } else {
+                            let first_file = files[first_file].display();
+                            format!("{loss}; in {first_file}, line {line}, it is {first_loss}")
+                        })
+                        .help(if is_repeated {
+                            "a column that tells them apart may be called fold; else delete one"
+                        } else {
+                            "delete the wrong one; or, if the methods are different, give one another name"
+                        })
+                        .into());
+                }
             }
-            lines.push(record.first_line().number);
         }
+        Ok(())
     }
-    Ok(results)
 }
 
 /// Which column holds what.

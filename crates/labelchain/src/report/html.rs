@@ -10,9 +10,9 @@ use super::{Figure, Report, Section};
 /// styles and the script that have these SHA-256 hashes, whatever stands in a name. They are those of
 /// page.css, of the style in each figure, and of page.js; a test says what they have to be.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; \
-     style-src 'sha256-wQad5pswsiWNoRhuZggc2Gpib27e0FLZqZ5QL0W3Kuw=' \
+     style-src 'sha256-gwyE0Pzf72i0zNXsRnn3O7FFvlBZnp4bPGwA6QTTW1U=' \
      'sha256-3dGct+5a9b5wPfdUn65qsz3o07nm0kOQu9HDNEn3X8A='; \
-     script-src 'sha256-Pt3OlgKo+gD3LW5yIvR3EJonq4vvL9gSv4MyW/HwD40='";
+     script-src 'sha256-rYFruZAwn6kjqZTYeDoR31KTgI6cJNeEWYxJ1TnFslk='";
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> String {
@@ -25,6 +25,10 @@ pub(super) fn page(report: &Report) -> String {
          <body>\n<header>\n<h1>{title}</h1>\n",
         include_str!("page.css")
     );
+    let _ = writeln!(page, "<p class=\"verdict\">{}</p>", Escaped(&report.verdict));
+    for caution in &report.cautions {
+        let _ = writeln!(page, "<p class=\"caution\" role=\"note\">{}</p>", Escaped(caution));
+    }
     if !report.notes.is_empty() {
         page += "<div class=\"notes\">\n";
         report.notes.iter().for_each(|note| page += &paragraph(note));
@@ -124,22 +128,34 @@ fn folded(id: &str, title: &str, content: &str) -> String {
 }
 
 fn figure(figure: &Figure) -> String {
+    let Figure { title, caption, .. } = figure;
+    let (class, drawing) = if figure.is_wide() {
+        (" class=\"wide\"", scrolling(title, "", &figure.svg()))
+    } else {
+        ("", figure.svg())
+    };
     format!(
-        "<figure>\n{}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n",
-        figure.svg,
-        Escaped(&figure.title),
-        Escaped(&figure.caption)
+        "<figure{class}>\n{drawing}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n",
+        Escaped(title),
+        Escaped(caption)
+    )
+}
+
+/// A frame within which wide content scrolls, and which shows that there is more. The tabindex makes
+/// scrolling possible by keyboard, too.
+fn scrolling(name: &str, id: &str, content: &str) -> String {
+    format!(
+        "<div class=\"frame\">\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{}\"{id}>\n{content}</div>\n\
+         <p class=\"hint\">Wider than the page: scroll it sideways</p>\n</div>\n",
+        Escaped(name)
     )
 }
 
 fn table(sheet: &Sheet, id: &str) -> String {
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
     let caption = Escaped(&sheet.caption);
-    // A wide table scrolls within its frame; the tabindex makes that possible by keyboard, too.
-    let mut page = format!(
-        "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"{id}>\n<table>\n\
-         <caption><span>{caption}</span></caption>\n<thead><tr>"
-    );
+    let mut page = format!("<table>\n<caption><span>{caption}</span></caption>\n<thead><tr>");
     let is_sortable = sheet.columns.first().is_some_and(|name| !name.is_empty());
     for name in &sheet.columns {
         let text = Escaped(name);
@@ -161,7 +177,7 @@ fn table(sheet: &Sheet, id: &str) -> String {
         summaries.into_iter().for_each(|row| page += &table_row(row, sheet.columns.len() - 1));
         page += "</tfoot>\n";
     }
-    page + "</table>\n</div>\n"
+    scrolling(&sheet.caption, &id, &(page + "</table>\n"))
 }
 
 fn table_row(row: &SheetRow, n_columns: usize) -> String {
@@ -198,7 +214,7 @@ fn cell(cell: &SheetCell, span: &str) -> String {
         _ => Escaped(&cell.text).to_string(),
     };
     let tie = if cell.mark == Mark::TiedBest {
-        "<span class=\"tie\" title=\"tied\">&#8202;=</span>"
+        "<span class=\"tie\" title=\"tied for the best\">=</span>"
     } else {
         ""
     };

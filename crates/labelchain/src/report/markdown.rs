@@ -7,7 +7,10 @@ use super::{Report, Section};
 
 /// The whole document.
 pub(super) fn document(report: &Report, has_figures: bool) -> String {
-    let mut page = format!("# {}\n\n", escaped(&report.title));
+    let mut page = format!("# {}\n\n**{}**\n\n", escaped(&report.title), escaped(&report.verdict));
+    for caution in &report.cautions {
+        let _ = writeln!(page, "*Too few data sets.* {}\n", escaped(caution));
+    }
     for note in &report.notes {
         let _ = writeln!(page, "> {}\n", escaped(note));
     }

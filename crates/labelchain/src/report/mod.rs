@@ -2,32 +2,36 @@
 //! CSV.
 //!
 //! A [`Report`] holds the contents, independent of the format; a module for each format writes them
-//! down. Figures are SVG, tables are [`Sheet`]s, and the cells of a sheet say what their numbers were
-//! computed from.
+//! down. Figures are drawings, as SVG or PDF, tables are [`Sheet`]s, and the cells of a sheet say what
+//! their numbers were computed from.
 
+mod drawing;
 mod figure;
 mod html;
 mod latex;
 mod markdown;
 mod numbers;
+mod pdf;
 mod printed;
 mod sheet;
 mod svg;
+mod verdict;
 
 pub use figure::Figure;
 pub use printed::PrintedResults;
 pub use sheet::{Mark, Sheet, SheetCell, SheetRow};
+pub use verdict::{cautions, p_text, verdict};
 
 use printed::PrintedComparison;
 
 use crate::data::CsvNames;
-use crate::error::{Error, Remedy, Result};
+use crate::error::Result;
 use crate::experiment::Results;
 use crate::loss::Criterion;
 use crate::stats::{Comparison, Gaps, LossTable, TestPlan, Zeros};
 
 /// Compares the methods of some results by every criterion. All criteria are losses, except those
-/// named in `higher_is_better`.
+/// named in `higher_is_better`, whatever the capitals and punctuation of the names.
 ///
 /// ```
 /// use labelchain::experiment::Results;
@@ -47,21 +51,12 @@ pub fn compare(
     higher_is_better: &[String],
     plan: TestPlan,
 ) -> Result<Comparison> {
-    if let Some(unknown) = higher_is_better.iter().find(|name| !results.criteria().contains(name)) {
-        return Err(Error::Comparison {
-            problem: format!(
-                "{unknown:?} is said to be better if higher, but is none of the criteria: {}",
-                results.criteria().join(", ")
-            ),
-            remedy: Remedy::default()
-                .setting("higher-is-better")
-                .text(" takes names as they stand in the column criterion"),
-        });
-    }
+    let higher: Vec<usize> =
+        higher_is_better.iter().map(|name| results.criterion(name)).collect::<Result<_>>()?;
     let table = |(at, criterion): (usize, &String)| LossTable {
         criterion: criterion.clone(),
         losses: results.losses(at),
-        higher_is_better: higher_is_better.contains(criterion),
+        higher_is_better: higher.contains(&at),
     };
     let tables = results.criteria().iter().enumerate().map(table).collect();
     Comparison::of(results.datasets(), results.methods(), tables, plan)
@@ -101,6 +96,10 @@ fn section_id(criterion: &str) -> String {
 pub struct Report {
     /// What was compared.
     pub title: String,
+    /// The [outcome](verdict()) in one sentence.
+    pub verdict: String,
+    /// What [limits](cautions()) the tests.
+    pub cautions: Vec<String>,
     /// How the numbers were computed, in sentences.
     pub procedure: Vec<String>,
     /// What else a reader must know: where the numbers come from, and what is a reconstruction.
@@ -166,29 +165,20 @@ impl Report {
         printed: Option<&PrintedResults>,
         notes: Vec<String>,
     ) -> Result<Report> {
-        let mut sections = vec![overview(results, comparison)];
+        let mut sections = vec![overview(comparison), losses(comparison)];
         if let Some(printed) = printed {
             sections.push(printed_section(results, comparison, printed)?);
         }
+        sections.push(tests(results, comparison));
         let criteria = comparison.criteria.iter().enumerate();
         sections.extend(criteria.map(|(at, of)| Section {
             id: section_id(&of.table.criterion),
             title: self::title(&of.table.criterion),
-            text: vec![sheet::verdict(comparison, of)],
+            text: vec![verdict::of_criterion(comparison, of)],
             figures: vec![figure::diagram(comparison, of)],
             sheets: vec![sheet::statistics(comparison, at), sheet::pairs(comparison, at)],
             is_appendix: false,
         }));
-        sections.push(Section {
-            id: "losses".into(),
-            title: "Full results".into(),
-            text: vec![sheet::READING.into()],
-            figures: Vec::new(),
-            sheets: (0..comparison.criteria.len())
-                .map(|at| sheet::losses(comparison, at))
-                .collect(),
-            is_appendix: true,
-        });
         let folds: Vec<Figure> =
             (0..comparison.criteria.len()).filter_map(|at| figure::folds(results, at)).collect();
         if !folds.is_empty() {
@@ -206,6 +196,8 @@ impl Report {
         }
         Ok(Report {
             title: title.into(),
+            verdict: verdict(comparison),
+            cautions: cautions(comparison),
             procedure: procedure(comparison),
             notes,
             sections,
@@ -224,19 +216,50 @@ impl Report {
         }
     }
 
+    /// The tables as LaTeX, each to be included by `\input`: a name without an ending, and the text.
+    pub fn fragments(&self) -> impl Iterator<Item = (&str, String)> {
+        let sheets = self.sections.iter().flat_map(|section| &section.sheets);
+        sheets.map(|sheet| (sheet.id.as_str(), latex::fragment(sheet)))
+    }
+
     /// All figures.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)
     }
 }
 
-fn overview(results: &Results, comparison: &Comparison) -> Section {
-    let figures =
-        [figure::radar(comparison), figure::wins(comparison), figure::time(results, comparison)];
+/// The lead picture and the losses that it rests on.
+fn overview(comparison: &Comparison) -> Section {
     Section {
         id: "overview".into(),
         title: "Overview".into(),
-        text: sheet::findings(comparison),
+        text: Vec::new(),
+        figures: figure::heat_map(comparison).into_iter().collect(),
+        sheets: vec![sheet::mean_losses(comparison)],
+        is_appendix: false,
+    }
+}
+
+fn losses(comparison: &Comparison) -> Section {
+    let criteria = 0..comparison.criteria.len();
+    Section {
+        id: "losses".into(),
+        title: "Losses on every data set".into(),
+        text: vec![sheet::READING.into()],
+        figures: Vec::new(),
+        sheets: criteria.map(|at| sheet::losses(comparison, at)).collect(),
+        is_appendix: true,
+    }
+}
+
+/// The tests by all criteria, with the paper's figure.
+fn tests(results: &Results, comparison: &Comparison) -> Section {
+    let figures =
+        [figure::radar(comparison), figure::wins(comparison), figure::time(results, comparison)];
+    Section {
+        id: "tests".into(),
+        title: "Tests by all criteria".into(),
+        text: verdict::findings(comparison),
         figures: figures.into_iter().flatten().collect(),
         sheets: vec![sheet::ranks(comparison)],
         is_appendix: false,
@@ -262,7 +285,7 @@ fn printed_section(
 
 /// How the numbers were computed, in enough detail to compute them again.
 fn procedure(comparison: &Comparison) -> Vec<String> {
-    let TestPlan { alpha, gaps, zeros, exact_up_to, region, .. } = comparison.plan;
+    let TestPlan { alpha, control, gaps, zeros, exact_up_to, region, .. } = comparison.plan;
     let mut sentences = vec![
         "Within a data set, methods are ranked by loss, 1 for the smallest; equal losses share the \
          mean of their ranks."
@@ -271,18 +294,31 @@ fn procedure(comparison: &Comparison) -> Vec<String> {
          p-values are adjusted by Holm over the criteria."
             .into(),
         format!(
-            "Nemenyi's critical difference is for level {alpha}: mean ranks closer than that are not \
-             told apart."
+            "The critical difference is {}, for level {alpha}: mean ranks closer than that are not told \
+             apart. It is for use after Friedman's test, so it is left out where that finds no difference.",
+            match control {
+                None => "Nemenyi's, for all pairs of methods",
+                Some(_) => "Bonferroni and Dunn's, for the control and each other method",
+            }
         ),
         format!(
-            "Wilcoxon's signed-rank test, two-sided, compares each pair of methods on differences \
-             rounded to 10 decimals; {}. It is exact for up to {exact_up_to} differences without zeros \
+            "Wilcoxon's signed-rank test, two-sided, compares {} on differences rounded to 10 decimals; {}. It is exact for up to {exact_up_to} differences without zeros \
              and ties, else a normal approximation with continuity correction. Its p-values are \
-             adjusted by Holm over the pairs of a criterion.",
+             adjusted by Holm over the {} of a criterion; criteria are tested each on its own.",
+            match control {
+                None => "each pair of methods".into(),
+                Some(control) => {
+                    format!("the control, {}, with each other method", comparison.methods[control])
+                }
+            },
             match zeros {
                 Zeros::Wilcox => "differences of zero are left out",
                 Zeros::Pratt => "differences of zero are ranked and then left out (Pratt)",
                 Zeros::Split => "the ranks of differences of zero are split between both sides",
+            },
+            match control {
+                None => "pairs".into(),
+                Some(_) => format!("{} comparisons", comparison.methods.len() - 1),
             }
         ),
         "The effect size is the matched-pairs rank-biserial correlation: 1 if the first method is \

@@ -15,6 +15,10 @@ pub(super) fn rows(comparison: &Comparison, names: CsvNames) -> String {
         let _ = csv.write_record(cells.map(Cow::into_owned));
     };
     let methods = &comparison.methods;
+    let cd = match comparison.plan.control {
+        None => "nemenyi_cd",
+        Some(_) => "bonferroni_dunn_cd",
+    };
     let mut all = |of: &crate::stats::CriterionComparison| {
         let key = of.table.criterion.as_str();
         for (set, losses) in of.table.losses.iter().enumerate() {
@@ -40,7 +44,8 @@ pub(super) fn rows(comparison: &Comparison, names: CsvNames) -> String {
             ("friedman_p_holm", of.friedman_p_holm),
             ("iman_davenport_f", of.friedman.f),
             ("iman_davenport_p", of.friedman.f_p),
-            ("nemenyi_cd", of.critical_difference),
+            (cd, of.critical_difference),
+            ("wilcoxon_least_p_holm", of.least_p_holm()),
         ] {
             row([key, "", "", "", statistic], value);
         }

@@ -22,6 +22,17 @@ for (const button of document.querySelectorAll("th button")) {
     body.append(...[...body.rows].sort(compare));
   });
 }
+// What is wider than the page says so, and its edge is shaded as long as there is more.
+const edge = (part) => {
+  const rest = part.scrollWidth - part.clientWidth;
+  part.parentElement.classList.toggle("wide", rest > 1);
+  part.parentElement.classList.toggle("more", rest - part.scrollLeft > 1);
+};
+const sizes = new ResizeObserver((entries) => entries.forEach((entry) => edge(entry.target)));
+for (const part of document.querySelectorAll(".scroll")) {
+  sizes.observe(part);
+  part.addEventListener("scroll", () => edge(part), { passive: true });
+}
 // What is folded must not be missing where a link leads or on paper.
 const unfold = () => {
   const target = location.hash && document.getElementById(location.hash.slice(1));

@@ -6,7 +6,7 @@ use super::sheet::{Sheet, SheetCell, SheetRow};
 use super::title;
 use crate::data::stem;
 use crate::error::{Error, Result};
-use crate::experiment::Results;
+use crate::experiment::{Results, is_same_name};
 use crate::stats::Comparison;
 
 /// Results printed in a publication, as a table of losses.
@@ -55,14 +55,6 @@ impl PrintedResults {
     fn dataset(&self, ours: &str) -> Option<usize> {
         self.results.datasets().iter().position(|there| is_same_name(there, ours))
     }
-}
-
-/// Whether two names are the same apart from case and punctuation.
-fn is_same_name(a: &str, b: &str) -> bool {
-    let letters = |name: &str| -> String {
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    letters(a) == letters(b)
 }
 
 /// The first three names, and the number of the others.

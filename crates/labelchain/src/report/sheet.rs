@@ -1,6 +1,7 @@
 //! Tables independent of the format: cells with their text, their value and its origin.
 
-use super::{section_id, slug, title};
+use super::figure::critical_difference_name;
+use super::{p_text, section_id, slug, title};
 use crate::stats::{Comparison, CriterionComparison, Pair};
 
 /// A table of a report.
@@ -77,23 +78,6 @@ impl SheetCell {
 pub(super) const READING: &str = "Best values of a row are bold; where several are equal, each has an equals sign. The rank of a \
      method stands beside its loss.";
 
-/// A p-value with three decimals and no leading zero, as the paper prints it.
-pub(super) fn p_text(p: f64) -> String {
-    match p {
-        p if p < 0.0005 => "<.001".into(),
-        p if p >= 0.9995 => "1.00".into(),
-        p => format!("{p:.3}").trim_start_matches('0').into(),
-    }
-}
-
-/// A p-value with six decimals, as the paper prints those of Friedman's test.
-pub(super) fn long_p_text(p: f64) -> String {
-    match p {
-        p if p < 5e-7 => "<.000001".into(),
-        p => format!("{p:.6}"),
-    }
-}
-
 /// The number of decimals that losses are shown with: 3 if that shows all of them exactly, as for
 /// losses copied from the paper's tables, otherwise 4.
 pub(super) fn decimals(of: &CriterionComparison) -> usize {
@@ -113,6 +97,54 @@ pub(super) fn best(values: &[Option<f64>], higher_is_better: bool) -> Vec<Mark> 
     values.iter().map(|value| if is_best(value) { mark } else { Mark::None }).collect()
 }
 
+/// The mean over data sets of every method's losses, by every criterion.
+pub(super) fn mean_losses(comparison: &Comparison) -> Sheet {
+    let mut columns = vec!["Criterion".to_string()];
+    columns.extend(comparison.methods.iter().cloned());
+    let row = |of: &CriterionComparison| {
+        let link = Some(losses_id(&of.table.criterion));
+        SheetRow { link, ..SheetRow::new(title(&of.table.criterion), means(of)) }
+    };
+    let higher = comparison.criteria.iter().filter(|of| of.table.higher_is_better);
+    let higher: Vec<String> = higher.map(|of| title(&of.table.criterion)).collect();
+    Sheet {
+        id: "mean-losses".into(),
+        caption: format!(
+            "Mean loss over data sets; smaller is better{}, the best is bold, = marks a tie",
+            if higher.is_empty() {
+                String::new()
+            } else {
+                format!(", but higher by {}", higher.join(", "))
+            }
+        ),
+        columns,
+        rows: comparison.criteria.iter().map(row).collect(),
+    }
+}
+
+/// The mean loss of each method over the data sets that count.
+fn means(of: &CriterionComparison) -> Vec<SheetCell> {
+    let digits = decimals(of);
+    let mean = |method: usize| {
+        let losses: Vec<f64> =
+            of.used.iter().filter_map(|&set| of.table.losses[set][method]).collect();
+        (losses.iter().sum::<f64>() / losses.len().max(1) as f64, losses.len())
+    };
+    let means: Vec<(f64, usize)> = (0..of.mean_ranks.len()).map(mean).collect();
+    let values: Vec<Option<f64>> = means.iter().map(|&(mean, _)| Some(mean)).collect();
+    let marks = best(&values, of.table.higher_is_better);
+    let cell = |((mean, n), mark): ((f64, usize), Mark)| SheetCell {
+        mark,
+        ..SheetCell::number(mean, format!("{mean:.digits$}"), format!("mean of {n} losses"))
+    };
+    means.into_iter().zip(marks).map(cell).collect()
+}
+
+/// The link to the losses by a criterion on every data set.
+fn losses_id(criterion: &str) -> String {
+    format!("losses-{}", section_id(criterion))
+}
+
 /// Mean ranks, Friedman's test and the critical difference by every criterion.
 pub(super) fn ranks(comparison: &Comparison) -> Sheet {
     let mut columns = vec!["Criterion".to_string()];
@@ -122,13 +154,17 @@ pub(super) fn ranks(comparison: &Comparison) -> Sheet {
         let mut cells = mean_ranks(of);
         let chi = format!("chi-squared {:.4}", of.friedman.statistic);
         let adjusted = format!("p {}, {} criteria", of.friedman.p, comparison.criteria.len());
-        cells.push(SheetCell::number(of.friedman.p, long_p_text(of.friedman.p), chi));
+        cells.push(SheetCell::number(of.friedman.p, p_text(of.friedman.p), chi));
         cells.push(SheetCell {
             mark: significance(of.friedman_p_holm, comparison),
-            ..SheetCell::number(of.friedman_p_holm, long_p_text(of.friedman_p_holm), adjusted)
+            ..SheetCell::number(of.friedman_p_holm, p_text(of.friedman_p_holm), adjusted)
         });
         let cd = of.critical_difference;
-        cells.push(SheetCell::number(cd, format!("{cd:.3}"), String::new()));
+        cells.push(if comparison.methods_differ(of) {
+            SheetCell::number(cd, format!("{cd:.3}"), critical_difference_name(comparison).into())
+        } else {
+            SheetCell { source: "Friedman finds no difference".into(), ..SheetCell::words("–") }
+        });
         cells.push(SheetCell::number(
             of.used.len() as f64,
             of.used.len().to_string(),
@@ -139,7 +175,11 @@ pub(super) fn ranks(comparison: &Comparison) -> Sheet {
     };
     Sheet {
         id: "ranks".into(),
-        caption: "Mean ranks by every criterion; smaller is better".into(),
+        caption: format!(
+            "Mean ranks by every criterion, smaller is better; p of Friedman's test and, where it finds a \
+             difference, the critical difference of {}",
+            critical_difference_name(comparison)
+        ),
         columns,
         rows: comparison.criteria.iter().map(row).collect(),
     }
@@ -178,14 +218,18 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
         comparison.criteria.len()
     );
     let p = of.friedman_p_holm;
-    let frd = SheetCell {
-        mark: significance(p, comparison),
-        ..SheetCell::number(p, long_p_text(p), source)
-    };
+    let frd =
+        SheetCell { mark: significance(p, comparison), ..SheetCell::number(p, p_text(p), source) };
     rows.push(SheetRow::new("Frd", vec![frd]));
-    for a in 0..methods.len().saturating_sub(1) {
+    // Without a control, each row has the pairs that no row above it has; with one, it has the only row.
+    let firsts = match comparison.plan.control {
+        None => 0..methods.len().saturating_sub(1),
+        Some(control) => control..control + 1,
+    };
+    let is_new = |a: usize, b: usize| comparison.plan.control.is_some() || b > a;
+    for a in firsts {
         let cell = |b: usize| match of.pair(a, b) {
-            Some(pair) if b > a => SheetCell {
+            Some(pair) if is_new(a, b) => SheetCell {
                 mark: significance(pair.p_holm, comparison),
                 ..SheetCell::number(pair.p_holm, p_text(pair.p_holm), origin(pair))
             },
@@ -197,9 +241,14 @@ pub(super) fn statistics(comparison: &Comparison, criterion: usize) -> Sheet {
     Sheet {
         id: format!("statistics-{}", slug(&of.table.criterion)),
         caption: format!(
-            "{}: mean rank (Rnk), p of Friedman's test with Holm (Frd), p of Wilcoxon's test of method \
-             i against those after it, with Holm (Wp-i)",
-            title(&of.table.criterion)
+            "{}: mean rank (Rnk), p of Friedman's test with Holm (Frd), p of Wilcoxon's test of {}, with \
+             Holm over {} (Wp-i)",
+            title(&of.table.criterion),
+            match comparison.plan.control {
+                None => "method i against those after it",
+                Some(_) => "the control, method i, against the others",
+            },
+            of.pairs.len()
         ),
         columns,
         rows,
@@ -220,7 +269,7 @@ fn origin(pair: &Pair) -> String {
     )
 }
 
-/// All statistics of every pair of methods.
+/// All statistics of every pair of methods that was compared.
 pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
     let of = &comparison.criteria[criterion];
     let has_posteriors = comparison.plan.region.is_some();
@@ -234,7 +283,7 @@ pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
     let row = |pair: &Pair| {
         let tested = &pair.wilcoxon;
         let whole = |n: usize| SheetCell::number(n as f64, n.to_string(), String::new());
-        let p = SheetCell::number(tested.p, long_p_text(tested.p), origin(pair));
+        let p = SheetCell::number(tested.p, p_text(tested.p), origin(pair));
         let p =
             if tested.is_exact { p } else { SheetCell { text: format!("≈ {}", p.text), ..p } };
         let effect = pair.effect.rank_biserial;
@@ -247,7 +296,7 @@ pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
             p,
             SheetCell {
                 mark: significance(pair.p_holm, comparison),
-                ..SheetCell::number(pair.p_holm, long_p_text(pair.p_holm), origin(pair))
+                ..SheetCell::number(pair.p_holm, p_text(pair.p_holm), origin(pair))
             },
             SheetCell::number(effect, format!("{effect:+.2}"), String::new()),
         ];
@@ -265,8 +314,9 @@ pub(super) fn pairs(comparison: &Comparison, criterion: usize) -> Sheet {
     Sheet {
         id: format!("pairs-{}", slug(&of.table.criterion)),
         caption: format!(
-            "{}: every pair, wins and effect as seen from the first; ≈ marks a normal approximation",
-            title(&of.table.criterion)
+            "{}: every pair{}, wins and effect as seen from the first; ≈ marks a normal approximation",
+            title(&of.table.criterion),
+            if comparison.plan.control.is_some() { " with the control" } else { "" }
         ),
         columns,
         rows: of.pairs.iter().map(row).collect(),
@@ -301,21 +351,10 @@ pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
         let head = if place.is_some() { name.clone() } else { format!("{name} (left out)") };
         rows.push(SheetRow::new(head, cells));
     }
-    let mean = |method: usize| {
-        let losses: Vec<f64> =
-            of.used.iter().filter_map(|&set| of.table.losses[set][method]).collect();
-        let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-        SheetCell::number(
-            mean,
-            format!("{mean:.digits$}"),
-            format!("mean of {} losses", losses.len()),
-        )
-    };
-    let means = (0..comparison.methods.len()).map(mean).collect();
-    rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean", means) });
+    rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean", means(of)) });
     rows.push(SheetRow { is_summary: true, ..SheetRow::new("Mean rank", mean_ranks(of)) });
     Sheet {
-        id: format!("losses-{}", section_id(key)),
+        id: losses_id(key),
         caption: format!(
             "{}{}, with ranks",
             title(key),
@@ -324,66 +363,6 @@ pub(super) fn losses(comparison: &Comparison, criterion: usize) -> Sheet {
         columns,
         rows,
     }
-}
-
-/// The outcome of the tests by one criterion, in two sentences.
-pub(super) fn verdict(comparison: &Comparison, of: &CriterionComparison) -> String {
-    let differ = of.friedman_p_holm <= comparison.plan.alpha;
-    let n_apart = of.pairs.iter().filter(|pair| pair.p_holm <= comparison.plan.alpha).count();
-    format!(
-        "Friedman's test {} a difference between the methods (chi-squared {:.2}, p {}, with Holm {}). \
-         Wilcoxon's test with Holm tells {n_apart} of {} pairs apart{}.",
-        if differ { "finds" } else { "does not find" },
-        of.friedman.statistic,
-        long_p_text(of.friedman.p),
-        long_p_text(of.friedman_p_holm),
-        of.pairs.len(),
-        if !differ && n_apart > 0 {
-            "; without the former, that is to be taken with care"
-        } else {
-            ""
-        }
-    )
-}
-
-/// The main findings over all criteria, in a few sentences.
-pub(super) fn findings(comparison: &Comparison) -> Vec<String> {
-    let alpha = comparison.plan.alpha;
-    let mut sentences = vec![format!(
-        "{} methods on {}, by {} {}; level of significance {alpha}.",
-        comparison.methods.len(),
-        comparison.sets_in_words(),
-        comparison.criteria.len(),
-        if comparison.criteria.len() == 1 { "criterion" } else { "criteria" }
-    )];
-    let differing: Vec<String> = comparison
-        .criteria
-        .iter()
-        .filter(|of| of.friedman_p_holm <= alpha)
-        .map(|of| title(&of.table.criterion))
-        .collect();
-    sentences.push(if differing.is_empty() {
-        "Friedman's test finds a difference by none of the criteria.".into()
-    } else {
-        format!(
-            "Friedman's test finds a difference by {} of {}: {}.",
-            differing.len(),
-            comparison.criteria.len(),
-            differing.join(", ")
-        )
-    });
-    for (method, name) in comparison.methods.iter().enumerate() {
-        let best: Vec<String> = comparison
-            .criteria
-            .iter()
-            .filter(|of| of.mean_ranks.iter().all(|rank| *rank >= of.mean_ranks[method]))
-            .map(|of| title(&of.table.criterion))
-            .collect();
-        if !best.is_empty() {
-            sentences.push(format!("{name} has the best mean rank by {}.", best.join(", ")));
-        }
-    }
-    sentences
 }
 
 #[cfg(test)]
@@ -395,10 +374,5 @@ mod tests {
         let values = [Some(0.2), None, Some(0.1), Some(0.1)];
         assert_eq!(best(&values, false), [Mark::None, Mark::None, Mark::TiedBest, Mark::TiedBest]);
         assert_eq!(best(&values, true), [Mark::Best, Mark::None, Mark::None, Mark::None]);
-    }
-
-    #[test]
-    fn p_values_read_as_the_paper_prints_them() {
-        assert_eq!([0.0254, 1.0, 0.99951, 0.0001].map(p_text), [".025", "1.00", "1.00", "<.001"]);
     }
 }

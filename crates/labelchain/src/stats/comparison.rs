@@ -1,6 +1,7 @@
 //! Compares several methods on several data sets with all the tests, as in the paper: mean ranks,
 //! Friedman's test with Holm over the criteria, Nemenyi's critical difference, and Wilcoxon's test
-//! for every pair of methods with Holm over the pairs of a criterion.
+//! for every pair of methods with Holm over the pairs of a criterion. With a control, only its k - 1
+//! pairs are tested, and Holm's family is these.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use super::cliques::cliques;
 use super::effect::{Effect, effect};
 use super::friedman::{Friedman, friedman};
 use super::holm::holm;
-use super::nemenyi::critical_difference;
+use super::nemenyi::{control_critical_difference, critical_difference};
 use super::ranks::ranks;
 use super::wilcoxon::{SignedRanks, Wilcoxon, Zeros};
 use crate::error::{Error, Remedy, Result};
@@ -35,6 +36,8 @@ pub enum Gaps {
 pub struct TestPlan {
     /// The level of significance.
     pub alpha: f64,
+    /// The method that the others are compared with, as an index. Without one, all pairs are tested.
+    pub control: Option<usize>,
     /// What to do about missing losses.
     pub gaps: Gaps,
     /// What Wilcoxon's test does with zero differences.
@@ -47,10 +50,16 @@ pub struct TestPlan {
     pub seed: Seed,
 }
 
+impl TestPlan {
+    /// The level of significance unless another is asked for. The paper's is 0.1.
+    pub const ALPHA: f64 = 0.05;
+}
+
 impl Default for TestPlan {
     fn default() -> TestPlan {
         TestPlan {
-            alpha: 0.1,
+            alpha: TestPlan::ALPHA,
+            control: None,
             gaps: Gaps::Refuse,
             zeros: Zeros::Wilcox,
             exact_up_to: SignedRanks::EXACT_UP_TO,
@@ -99,9 +108,12 @@ pub struct CriterionComparison {
     pub friedman: Friedman,
     /// The p-value of Friedman's test, adjusted by Holm over the criteria.
     pub friedman_p_holm: f64,
-    /// Nemenyi's critical difference: by how much mean ranks must differ to be significant.
+    /// By how much mean ranks must differ to be significant: Nemenyi's critical difference or, with a
+    /// control, that of Bonferroni and Dunn.
     pub critical_difference: f64,
-    /// All pairs of methods in lexicographic order: 0 and 1, 0 and 2, …, 1 and 2, …
+    /// All pairs of methods in lexicographic order: 0 and 1, 0 and 2, …, 1 and 2, … With a control,
+    /// only the pairs of it and each other method, in the order of the others; the control is first in
+    /// each.
     pub pairs: Vec<Pair>,
 }
 
@@ -115,7 +127,7 @@ pub struct Pair {
     /// Wilcoxon's test: do the two differ? A difference is positive where the first has the greater
     /// loss.
     pub wilcoxon: Wilcoxon,
-    /// The p-value of Wilcoxon's test, adjusted by Holm over the pairs of the criterion.
+    /// The p-value of Wilcoxon's test, adjusted by Holm over the pairs that are tested by the criterion.
     pub p_holm: f64,
     /// How large the difference is; positive in favour of the first.
     pub effect: Effect,
@@ -140,6 +152,13 @@ impl Comparison {
         }
     }
 
+    /// Whether Friedman's test, with Holm over the criteria, finds a difference between the methods by
+    /// this criterion. Where it does not, comparisons of mean ranks after it, Nemenyi's and Bonferroni and
+    /// Dunn's, are not made.
+    pub fn methods_differ(&self, of: &CriterionComparison) -> bool {
+        of.friedman_p_holm <= self.plan.alpha
+    }
+
     /// Compares methods by the losses of every table.
     pub fn of(
         datasets: &[String],
@@ -160,6 +179,10 @@ impl Comparison {
             let (name, value) = ("region of practical equivalence", region.to_string());
             return Err(Error::Setting { name, value, accepted: "a number from 0" });
         }
+        if let Some(control) = plan.control.filter(|&control| control >= methods.len()) {
+            let (name, value) = ("control", control.to_string());
+            return Err(Error::Setting { name, value, accepted: "the index of a method" });
+        }
         let test = SignedRanks::new(plan.zeros, plan.exact_up_to)?;
         let mut differences: HashMap<usize, f64> = HashMap::new();
         let mut criteria = Vec::with_capacity(tables.len());
@@ -169,7 +192,11 @@ impl Comparison {
             let critical_difference = match differences.get(&used.len()) {
                 Some(&known) => known,
                 None => {
-                    let found = critical_difference(methods.len(), used.len(), plan.alpha)?;
+                    let difference = match plan.control {
+                        None => critical_difference,
+                        Some(_) => control_critical_difference,
+                    };
+                    let found = difference(methods.len(), used.len(), plan.alpha)?;
                     differences.insert(used.len(), found);
                     found
                 }
@@ -259,8 +286,10 @@ fn measure(
     let rank_sums: Vec<f64> = (0..n_methods).map(sum).collect();
     let friedman = friedman(&rank_sums, used.len(), tie_term);
 
-    let both: Vec<(usize, usize)> =
-        (0..n_methods).flat_map(|a| (a + 1..n_methods).map(move |b| (a, b))).collect();
+    let both: Vec<(usize, usize)> = match plan.control {
+        None => (0..n_methods).flat_map(|a| (a + 1..n_methods).map(move |b| (a, b))).collect(),
+        Some(control) => (0..n_methods).filter(|&b| b != control).map(|b| (control, b)).collect(),
+    };
     let pair = |(at, &(a, b)): (usize, &(usize, usize))| {
         // Two missing losses are equal, although ∞ - ∞ is NaN.
         let difference = |row: &Vec<f64>| if row[a] == row[b] { 0.0 } else { row[a] - row[b] };
@@ -290,25 +319,49 @@ fn measure(
 }
 
 impl CriterionComparison {
-    /// The outcome for two methods, named in either order.
+    /// The outcome for two methods, named in either order; nothing if the two are not compared.
     pub fn pair(&self, a: usize, b: usize) -> Option<&Pair> {
-        let (a, b, k) = (a.min(b), a.max(b), self.mean_ranks.len());
-        // The methods before a are the first of k - 1, k - 2, …, k - a pairs.
-        let at = |a: usize| (a * (2 * k - a - 1)) / 2;
-        if a < b && b < k { self.pairs.get(at(a) + b - a - 1) } else { None }
+        // With and without a control, pairs ascend by their smaller and then by their greater index.
+        let key = |a: usize, b: usize| (a.min(b), a.max(b));
+        let found = self.pairs.binary_search_by_key(&key(a, b), |pair| key(pair.a, pair.b));
+        found.ok().map(|at| &self.pairs[at])
     }
 
-    /// Groups of methods that Nemenyi's test does not distinguish: their mean ranks differ by less
-    /// than the critical difference.
+    /// Whether the first method is better than the second, and Wilcoxon's test with Holm finds the
+    /// difference significant at level `alpha`.
+    pub fn is_better(&self, a: usize, b: usize, alpha: f64) -> bool {
+        self.pair(a, b).is_some_and(|pair| {
+            pair.p_holm <= alpha && (pair.effect.rank_biserial > 0.0) == (pair.a == a)
+        })
+    }
+
+    /// The least p-value that Wilcoxon's test could have after Holm's adjustment, with these numbers of
+    /// data sets and pairs: if it is above the level, no pair can be told apart.
+    pub fn least_p_holm(&self) -> f64 {
+        let least = self.pairs.iter().map(|pair| pair.wilcoxon.least_p);
+        (least.fold(1.0, f64::min) * self.pairs.len() as f64).min(1.0)
+    }
+
+    /// Whether there are too few data sets for Wilcoxon's test with Holm to tell any two methods apart at
+    /// level `alpha`, even if one of them were better on all sets.
+    pub fn has_too_few_sets(&self, alpha: f64) -> bool {
+        // Where losses are equal on many sets, the least p is large for another reason than their number.
+        let least_of_all = 2.0 * 0.5f64.powf(self.used.len() as f64) * self.pairs.len() as f64;
+        least_of_all > alpha && self.least_p_holm() > alpha
+    }
+
+    /// Groups of methods whose mean ranks differ by less than the critical difference: those that
+    /// Nemenyi's test does not distinguish.
     pub fn nemenyi_cliques(&self) -> Vec<Vec<usize>> {
         let ranks = &self.mean_ranks;
         cliques(ranks, |a, b| (ranks[a] - ranks[b]).abs() >= self.critical_difference)
     }
 
     /// Groups of methods, consecutive by mean rank, of which Wilcoxon's test with Holm finds no two
-    /// different at level `alpha`.
+    /// different at level `alpha`. Two methods that were not compared, for neither is the control, are not
+    /// joined.
     pub fn wilcoxon_cliques(&self, alpha: f64) -> Vec<Vec<usize>> {
-        cliques(&self.mean_ranks, |a, b| self.pair(a, b).is_some_and(|pair| pair.p_holm <= alpha))
+        cliques(&self.mean_ranks, |a, b| self.pair(a, b).is_none_or(|pair| pair.p_holm <= alpha))
     }
 }
 

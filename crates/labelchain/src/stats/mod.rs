@@ -5,8 +5,8 @@
 //! |---|---|
 //! | which method is best on one data set | [`ranks`] |
 //! | are the methods different at all | [`friedman`], with Holm over the criteria |
-//! | how far apart must mean ranks be | [`critical_difference`] (Nemenyi) |
-//! | do these two differ | [`SignedRanks`] (Wilcoxon), with Holm over the pairs of a criterion |
+//! | how far apart must mean ranks be | [`critical_difference`] (Nemenyi); of one method and each other, [`control_critical_difference`] (Bonferroni and Dunn) |
+//! | do these two differ | [`SignedRanks`] (Wilcoxon), with Holm over the tests of a criterion |
 //! | which of several tests are significant | [`holm`] |
 //! | how large is the difference | [`effect`]: wins and rank-biserial correlation |
 //! | how probable is a difference that matters | [`bayesian_signed_ranks`] |
@@ -34,6 +34,6 @@ pub use comparison::{Comparison, CriterionComparison, Gaps, LossTable, Pair, Tes
 pub use effect::{Effect, effect};
 pub use friedman::{Friedman, friedman};
 pub use holm::holm;
-pub use nemenyi::critical_difference;
+pub use nemenyi::{control_critical_difference, critical_difference};
 pub use ranks::{Ranks, ranks};
 pub use wilcoxon::{SignedRanks, Wilcoxon, Zeros};

@@ -34,6 +34,9 @@ pub struct Wilcoxon {
     /// The two-sided p-value: the probability of rank sums at least as far apart if the differences
     /// are distributed symmetrically around zero.
     pub p: f64,
+    /// The least p-value that differences of these sizes allow: the one for signs that are all alike.
+    /// It is 2 / 2ⁿ if `p` is exact. A level below it cannot be reached, whatever the methods do.
+    pub least_p: f64,
     /// Whether `p` is exact, from all 2ⁿ combinations of signs; otherwise it is a normal
     /// approximation.
     pub is_exact: bool,
@@ -110,12 +113,29 @@ impl SignedRanks {
         }
         let n = differences.len() - n_zero;
         let is_exact = n > 0 && n_zero == 0 && tie_term == 0.0 && n < self.lower_tails.len();
-        let p = if is_exact {
-            self.exact(n, f64::min(w_plus, w_minus))
-        } else {
-            self.approximate(keys.len(), n_zero, w_plus, tie_term)
+        let p = |w_plus: f64, w_minus: f64| {
+            if is_exact {
+                self.exact(n, f64::min(w_plus, w_minus))
+            } else {
+                self.approximate(keys.len(), n_zero, w_plus, tie_term)
+            }
         };
-        Wilcoxon { n_plus: n - n_minus, n_minus, n_zero, w_plus, w_minus, p, is_exact }
+        // Half of the rank sum of zeros stays on either side if it is split, whatever the signs.
+        let zeros_on_a_side = match self.zeros {
+            Zeros::Split => (n_zero * (n_zero + 1)) as f64 / 4.0,
+            Zeros::Wilcox | Zeros::Pratt => 0.0,
+        };
+        let all_on_one_side = w_plus + w_minus - zeros_on_a_side;
+        Wilcoxon {
+            n_plus: n - n_minus,
+            n_minus,
+            n_zero,
+            w_plus,
+            w_minus,
+            p: p(w_plus, w_minus),
+            least_p: p(all_on_one_side, zeros_on_a_side),
+            is_exact,
+        }
     }
 
     /// 2 P(W ≤ w).
@@ -228,6 +248,25 @@ mod tests {
         // All 50 signs alike: 2 / 2⁵⁰.
         assert_eq!((test.is_exact, test.p), (true, 0.5f64.powi(49)));
         assert!(SignedRanks::new(Zeros::Wilcox, 1001).is_err());
+    }
+
+    #[test]
+    fn no_p_is_below_that_of_signs_that_are_all_alike() {
+        for zeros in [Zeros::Wilcox, Zeros::Pratt, Zeros::Split] {
+            for sizes in [&[1.0, 2.0, 3.0, 4.0, 5.0][..], &[1.0, 1.0, 2.0], &[0.0, 0.0, 1.0, 2.0]] {
+                let least = test(zeros, sizes);
+                assert_eq!(least.least_p, least.p, "{zeros:?} {sizes:?}");
+                for signs in 0..1 << sizes.len() {
+                    let sign = |at: usize| if signs >> at & 1 == 1 { -1.0 } else { 1.0 };
+                    let signed: Vec<f64> =
+                        sizes.iter().enumerate().map(|(at, size)| sign(at) * size).collect();
+                    let tested = test(zeros, &signed);
+                    assert_eq!(tested.least_p, least.p);
+                    assert!(tested.p >= least.p, "{zeros:?} {signed:?}");
+                }
+            }
+        }
+        assert_eq!(test(Zeros::Wilcox, &[1.0, -2.0, 3.0, 4.0, 5.0]).least_p, 2.0 / 32.0);
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub struct Protocol {
     pub n_folds: usize,
     /// Whether labels are spread evenly over the folds, and how.
     pub stratify: Option<Balance>,
+    /// The level of significance at which a report compares the methods, if it says one. Results do not
+    /// depend on it.
+    pub alpha: Option<f64>,
     /// The data sets.
     pub sets: Vec<SetSpec>,
     /// The methods.
@@ -82,7 +85,8 @@ const MAX_ITEMS: usize = 10_000;
 /// The most cells. The paper's study, with all variants, has some ten thousand.
 const MAX_CELLS: usize = 1_000_000;
 
-const KEYS: [&str; 7] = ["seed", "folds", "stratify", "data", "sets", "methods", "settings"];
+const KEYS: [&str; 8] =
+    ["seed", "folds", "stratify", "alpha", "data", "sets", "methods", "settings"];
 
 impl Protocol {
     /// Reads a protocol. Data files are looked for in `data`; else where the protocol says, seen
@@ -150,6 +154,9 @@ impl Protocol {
                 _ => None,
             },
         )?;
+        let alpha = reader.parsed("alpha", "a number between 0 and 1", |text| {
+            text.parse().ok().filter(|alpha| (f64::MIN_POSITIVE..1.0).contains(alpha))
+        })?;
         let mut settings_of_all = Settings::default();
         if let Some(settings) = table.get("settings") {
             let of_all = reader.inner(settings, "a table of settings")?;
@@ -177,6 +184,7 @@ impl Protocol {
             seed: seed.unwrap_or(1),
             n_folds,
             stratify: stratify.unwrap_or(None),
+            alpha,
             sets,
             methods,
         })
@@ -594,6 +602,7 @@ mod tests {
     fn what_is_not_said_is_the_papers() {
         let protocol = parsed(LISTS).unwrap();
         assert_eq!((protocol.seed, protocol.n_folds, protocol.stratify), (1, 10, None));
+        assert_eq!(protocol.alpha, None);
         assert_eq!(protocol.sets[0].name, "a");
         assert_eq!(protocol.methods[0].settings, Settings::default());
     }
@@ -667,6 +676,11 @@ mod tests {
                 format!("{LISTS}folds = 1\n"),
                 "line 3, column 9: expected a whole number from 2 to 100000, found 1",
                 "correct it, or leave folds out",
+            ),
+            (
+                format!("{LISTS}alpha = 5\n"),
+                "line 3, column 9: expected a number between 0 and 1, found 5",
+                "correct it, or leave alpha out",
             ),
             (
                 "sets = [{ file = \"é.csv\", binarise = \">0\" }]\nmethods = [\"ecc-nb\"]\n".into(),

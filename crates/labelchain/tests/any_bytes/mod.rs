@@ -93,13 +93,19 @@ fn rows(bytes: &[u8]) {
 /// What was read as results and can be compared can be reported.
 fn results(bytes: &[u8]) {
     let Ok(results) = Results::parse("fuzz.csv".as_ref(), bytes) else { return };
-    let plan = TestPlan { gaps: Gaps::WorstRank, ..TestPlan::default() };
-    let Ok(comparison) = compare(&results, &[], plan) else { return };
-    let Ok(report) = Report::of("fuzz", &results, &comparison, None, Vec::new()) else { return };
-    for format in
-        [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Latex, ReportFormat::Csv]
-    {
-        assert!(!report.text(format, true).is_empty());
+    for control in [None, Some(0)] {
+        let plan = TestPlan { gaps: Gaps::WorstRank, control, ..TestPlan::default() };
+        let Ok(comparison) = compare(&results, &[], plan) else { return };
+        let Ok(report) = Report::of("fuzz", &results, &comparison, None, Vec::new()) else {
+            return;
+        };
+        for format in
+            [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Latex, ReportFormat::Csv]
+        {
+            assert!(!report.text(format, true).is_empty());
+        }
+        assert!(report.figures().all(|figure| figure.pdf().starts_with(b"%PDF")));
+        assert!(report.fragments().all(|(_, text)| text.ends_with("\\end{tabular}\n")));
     }
 }
 

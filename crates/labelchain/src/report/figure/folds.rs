@@ -1,7 +1,7 @@
 //! How much do folds differ? The losses of all folds, by one criterion: a box for each data set and
 //! method.
 
-use super::super::svg::{Anchor, Drawing, GUIDE, colour, fit, tick_text, ticks};
+use super::super::drawing::{Anchor, Colour, Drawing, GUIDE, Style, colour, fit, tick_text, ticks};
 use super::super::{slug, title};
 use super::{Figure, WIDTH};
 use crate::experiment::Results;
@@ -42,8 +42,7 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
         for (method, losses) in cells[set].iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
             let y = y + 8.5 + 9.0 * method as f64;
             let [min, lower, median, upper, max] = quartiles(losses);
-            let stroke = format!("stroke=\"{}\" stroke-width=\"1.2\"", colour(method));
-            drawing.line((x_of(min), y), (x_of(max), y), &stroke);
+            drawing.line((x_of(min), y), (x_of(max), y), Style::line(colour(method), 1.2));
             let tooltip = format!(
                 "{}, {}: median {median:.4}, half in {lower:.4} to {upper:.4}, all {} in {min:.4} to \
                  {max:.4}",
@@ -51,13 +50,12 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
                 methods[method],
                 losses.len()
             );
-            let fill = format!("fill=\"{}\"", colour(method));
             let size = ((x_of(upper) - x_of(lower)).max(0.6), 6.0);
-            drawing.rectangle((x_of(lower), y - 3.0), size, &fill, &tooltip);
+            drawing.rectangle((x_of(lower), y - 3.0), size, Style::area(colour(method)), &tooltip);
             drawing.line(
                 (x_of(median), y - 4.5),
                 (x_of(median), y + 4.5),
-                "stroke=\"currentColor\" stroke-width=\"1.5\"",
+                Style::line(Colour::Ink, 1.5),
             );
         }
     }
@@ -75,7 +73,7 @@ pub(in crate::report) fn folds(results: &Results, criterion: usize) -> Option<Fi
             "A box holds the middle half of the folds, its line is the median, and the thin line \
                   reaches from the least loss to the greatest."
                 .into(),
-        svg: drawing.finish(&id, &figure_title, &text),
+        drawing,
         title: figure_title,
         id,
         text,

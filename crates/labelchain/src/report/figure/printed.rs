@@ -1,8 +1,8 @@
 //! How far are our losses from printed ones? A row for each criterion, a mark for each data set and
 //! method.
 
+use super::super::drawing::{Anchor, Colour, Drawing, GUIDE, INK, Style, fit, tick_text, ticks};
 use super::super::printed::PrintedComparison;
-use super::super::svg::{Anchor, Drawing, GUIDE, INK, fit, tick_text, ticks};
 use super::super::title;
 use super::{Figure, WIDTH};
 
@@ -33,8 +33,8 @@ pub(in crate::report) fn differences(
         let text = format!("{sign}{}", tick_text(tick, &ticks));
         drawing.text((x_of(tick), top - 6.0), Anchor::Middle, 11.0, &text);
     }
-    drawing.text((margin, bottom + 16.0), Anchor::Start, 11.0, "← ours is smaller");
-    drawing.text((WIDTH - 16.0, bottom + 16.0), Anchor::End, 11.0, "ours is greater →");
+    drawing.text((margin, bottom + 16.0), Anchor::Start, 11.0, "ours is smaller");
+    drawing.text((WIDTH - 16.0, bottom + 16.0), Anchor::End, 11.0, "ours is greater");
     let mut text = Vec::new();
     for (place, criterion) in compared.criteria.iter().enumerate() {
         let y = top + row * place as f64;
@@ -58,7 +58,7 @@ pub(in crate::report) fn differences(
             }
             let mean =
                 pairs.iter().map(|pair| pair.difference()).sum::<f64>() / pairs.len().max(1) as f64;
-            let style = "stroke=\"currentColor\" stroke-width=\"2\"";
+            let style = Style::line(Colour::Ink, 2.0);
             drawing.line((x_of(mean), y - 5.0), (x_of(mean), y + 5.0), style);
             text.push(format!(
                 "{}, {}: mean difference {mean:+.4}",
@@ -73,7 +73,7 @@ pub(in crate::report) fn differences(
         id: "printed".into(),
         title: figure_title.into(),
         caption: "A mark is a data set; the upright line is the mean of the method.".into(),
-        svg: drawing.finish("printed", figure_title, &text),
+        drawing,
         text,
     })
 }

@@ -3,9 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use super::super::svg::{Anchor, Drawing, GUIDE, colour};
+use super::super::drawing::{Anchor, Colour, Drawing, GUIDE, INK, Style, colour};
 use super::super::title;
-use super::{Figure, WIDTH};
+use super::{Figure, WIDTH, critical_difference_name, side_by_side};
 use crate::stats::Comparison;
 
 /// With more lines than this, a reader could not follow them.
@@ -55,30 +55,36 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
         let (x, y) = point(0, rank as f64);
         drawing.text((x + 4.0, y - 3.0), Anchor::Start, 10.0, &rank.to_string());
     }
-    for (axis, of) in comparison.criteria.iter().enumerate() {
-        let best = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
-        let end = (best + of.critical_difference).min(k as f64);
-        // The bar stands to the left of the axis, as seen from the middle.
+    // On the left of an axis, as seen from the middle.
+    let beside = |axis: usize, (x, y): (f64, f64), by: f64| {
         let (dx, dy) = direction(axis);
-        let shifted = |(x, y): (f64, f64), by: f64| (x + dy * by, y - dx * by);
-        let (from, to) = (point(axis, best), point(axis, end));
-        let bar = "stroke=\"currentColor\" stroke-width=\"2.5\"";
-        drawing.line(shifted(from, 9.0), shifted(to, 9.0), bar);
+        (x + dy * by, y - dx * by)
+    };
+    let criteria = || comparison.criteria.iter().enumerate();
+    for (axis, of) in criteria().filter(|(_, of)| comparison.methods_differ(of)) {
+        let best = of.mean_ranks.iter().copied().fold(f64::INFINITY, f64::min);
+        let first = comparison.plan.control.map_or(best, |control| of.mean_ranks[control]);
+        let end = (first + of.critical_difference).min(k as f64);
+        let (from, to) = (point(axis, first), point(axis, end));
+        let bar = Style::line(Colour::Ink, 2.5);
+        drawing.line(beside(axis, from, 9.0), beside(axis, to, 9.0), bar);
         for tip in [from, to] {
-            drawing.line(shifted(tip, 6.0), shifted(tip, 12.0), "stroke=\"currentColor\"");
+            drawing.line(beside(axis, tip, 6.0), beside(axis, tip, 12.0), INK);
         }
     }
-    for (method, name) in comparison.methods.iter().enumerate() {
+    const DASHES: [Option<(f64, f64)>; 3] = [None, Some((7.0, 3.0)), Some((2.0, 3.0))];
+    for method in 0..k {
         let ranks = comparison.criteria.iter().map(|of| of.mean_ranks[method]);
         let points: Vec<_> = ranks.enumerate().map(|(axis, rank)| point(axis, rank)).collect();
-        let dashes = ["", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\""][method % 3];
-        let style =
-            format!("stroke=\"{}\" stroke-width=\"1.8\" fill=\"none\"{dashes}", colour(method));
-        drawing.path(&points, true, &style);
-        for (of, &at) in comparison.criteria.iter().zip(&points) {
-            let rank = of.mean_ranks[method];
+        let line = Style::line(colour(method), 1.8);
+        drawing.path(&points, true, Style { dashes: DASHES[method % DASHES.len()], ..line });
+    }
+    for (axis, of) in criteria() {
+        let marks = of.mean_ranks.iter().zip(side_by_side(&of.mean_ranks)).enumerate();
+        for (method, (&rank, by)) in marks {
+            let name = &comparison.methods[method];
             let tooltip = format!("{name}, {}: mean rank {rank:.2}", title(&of.table.criterion));
-            drawing.mark(at, 4.5, method, &tooltip);
+            drawing.mark(beside(axis, point(axis, rank), by), 4.5, method, &tooltip);
         }
     }
     drawing.legend(height, &comparison.methods);
@@ -90,12 +96,12 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
             let ranks = comparison.methods.iter().zip(&of.mean_ranks);
             let ranks: Vec<String> =
                 ranks.map(|(name, rank)| format!("{name} {rank:.2}")).collect();
-            let cd = of.critical_difference;
-            format!(
-                "{}: {}; critical difference {cd:.2}.",
-                title(&of.table.criterion),
-                ranks.join(", ")
-            )
+            let cd = if comparison.methods_differ(of) {
+                format!("critical difference {:.2}", of.critical_difference)
+            } else {
+                "Friedman's test finds no difference".into()
+            };
+            format!("{}: {}; {cd}.", title(&of.table.criterion), ranks.join(", "))
         })
         .collect();
     let figure_title = "Mean ranks by all criteria";
@@ -104,12 +110,15 @@ pub(in crate::report) fn radar(comparison: &Comparison) -> Option<Figure> {
         id: "radar".into(),
         title: figure_title.into(),
         caption: format!(
-            "Each axis is a criterion; the closer to the middle, the better the mean rank. A bar \
-             beside an axis is as long as the critical difference of Nemenyi's test (level {}) and \
-             begins at the best method: those beyond its end differ from the best.",
-            comparison.plan.alpha
+            "Each axis is a criterion; the closer to the middle, the better the mean rank, and equal \
+             ranks stand side by side. Where Friedman's test finds a difference, a bar beside the axis \
+             is as long as the critical difference of {} (level {}): methods beyond its end differ from \
+             the {}, at which it begins.",
+            critical_difference_name(comparison),
+            comparison.plan.alpha,
+            if comparison.plan.control.is_some() { "control" } else { "best" },
         ),
-        svg: drawing.finish("radar", figure_title, &text),
+        drawing,
         text,
     })
 }

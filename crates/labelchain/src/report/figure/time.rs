@@ -1,6 +1,6 @@
 //! What does a smaller loss cost? Seconds against loss, a small plot for each criterion.
 
-use super::super::svg::{Anchor, Drawing, GUIDE, fit, tick_text, ticks};
+use super::super::drawing::{Anchor, Drawing, GUIDE, fit, tick_text, ticks};
 use super::super::title;
 use super::{Figure, WIDTH};
 use crate::experiment::Results;
@@ -68,7 +68,7 @@ pub(in crate::report) fn time(results: &Results, comparison: &Comparison) -> Opt
         caption: "Across: seconds for a data set (all folds, geometric mean over data sets, \
                   logarithmic). Up: mean loss over data sets; each plot has its own scale."
             .into(),
-        svg: drawing.finish("time", figure_title, &text),
+        drawing,
         text,
     })
 }
