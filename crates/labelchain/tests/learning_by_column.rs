@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use labelchain::data::{Dataset, Dense, LabelNetwork, Matrix};
-use labelchain::{ErrorKind, LabelChain, Method, Result, Seed, Settings};
+use labelchain::{ErrorKind, LabelChain, Method, Model, Result, Seed, Settings};
 
 /// The same rows with some of the inputs.
 fn columns(data: &Dataset, columns: &[usize]) -> Result<Dataset> {
@@ -28,8 +28,13 @@ fn parts_are_joined_to_the_same_bytes_or_refused() {
             match chain.fit_by_columns(parts()) {
                 Ok(joined) => {
                     n_joined += 1;
-                    let whole = chain.fit(&data).unwrap();
+                    // What is learned by column is not calibrated, also where all columns are one part.
+                    let whole = chain.fit_by_columns([Ok(data.clone())]).unwrap();
                     assert_eq!(joined.to_bytes().unwrap(), whole.to_bytes().unwrap(), "{method}");
+                    let calibrated = chain.fit(&data).unwrap();
+                    let votes = |model: &Model| model.predict(&data).unwrap().shares;
+                    assert_eq!(votes(&joined), votes(&calibrated), "{method}");
+                    assert!(joined.calibration().is_none() && calibrated.calibration().is_some());
                 }
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Request, "{method}: {error}"),
             }

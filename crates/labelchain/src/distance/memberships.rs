@@ -105,7 +105,8 @@ mod tests {
     fn some_rows_have_the_memberships_that_they_have_among_all() {
         let distances: Vec<f64> = (0..20 * 3).map(|at| f64::from(at * 7 % 13)).collect();
         let all = Memberships::new(distances.clone(), 3, 2.0);
-        let rows = [1, 2, 5, 8, 9, 13, 14, 17, 19];
+        // Two whole blocks.
+        let rows = [0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19];
         let of_rows = rows.iter().flat_map(|row| distances[row * 3..row * 3 + 3].to_vec());
         let expected = Memberships::new(of_rows.collect(), 3, 2.0);
         let selected = all.select(&rows);
