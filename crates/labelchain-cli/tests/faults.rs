@@ -262,7 +262,7 @@ fn a_report_is_the_old_one_or_the_new_one_or_none() {
     let start = study().with("out.html", "old");
     start.ok(&["study", "run", "p.toml"]);
     outputs_are_old_or_new(&start, "study report p.toml -o out.html", &["out.html"]);
-    outputs_are_old_or_new(&start, "study report p.toml -o made", &["made"]);
+    outputs_are_old_or_new(&start, "study report p.toml -o made --criteria hamming", &["made"]);
 }
 
 /// Every loss, without the seconds.
