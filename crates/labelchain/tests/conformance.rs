@@ -163,7 +163,7 @@ fn decisions(data: &Dataset, base: &Base, order: &Order) -> LabelMatrix {
             let near = Neighbourhood::of(train.data()).unwrap();
             let rankings = near.rankings(&queries, model.needs());
             let rankings = rankings.as_ref();
-            let block = Block { features, rows: &rows, memberships: None, rankings };
+            let block = Block { rankings, ..Block::of(features, &rows) };
             model.decisions(&block, Route::Fixed(order))
         }
         BaseKind::FixedOrder { learner, .. } => {
@@ -245,10 +245,9 @@ fn members_decide(
     let member = |(at, candidate): (usize, &AnyOrderCandidate)| {
         let rankings = near.rankings(&rows, candidate.model.needs());
         let block = Block {
-            features: rows.features(),
-            rows: &all,
             memberships: Some(&memberships),
             rankings: rankings.as_ref(),
+            ..Block::of(rows.features(), &all)
         };
         match policies.get(at) {
             Some(policy) => {
@@ -292,7 +291,7 @@ fn check_evidence(learner: &impl ChainLearner) {
     let rankings = near.rankings(&queries, model.needs());
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let (features, rankings) = (queries.features(), rankings.as_ref());
-    let block = Block { features, rows: &rows, memberships: None, rankings };
+    let block = Block { rankings, ..Block::of(features, &rows) };
     let scores = model.score(&block);
     let independent = model.decisions(&block, Route::Independent);
     for row in 0..block.n_rows() {

@@ -48,7 +48,7 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let near = Neighbourhood::of(train.data()).unwrap();
     let rankings = near.rankings(data, model.needs());
     let features = data.features();
-    let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+    let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
     let scores = model.score(&block);
     let mut differences = [0; 2];
     for (label, row, theirs) in &estimates()[set] {

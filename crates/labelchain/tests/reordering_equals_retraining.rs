@@ -99,7 +99,7 @@ fn compare_with(
     let mut relevant = 0;
     for order in orders {
         let features = queries.features();
-        let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+        let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
         let walked = model.decisions(&block, Route::Fixed(order));
         let retrained = FixedOrderChain::fit(judge, &train, views.clone(), Some(order)).unwrap();
         assert_eq!(walked, retrained.decide_block(&block), "order {order}");

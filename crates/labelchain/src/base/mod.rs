@@ -1,10 +1,12 @@
 //! The base learners: what a chain asks about each label. One folder each, and one row in [`BASES`].
 
+mod forest;
 pub mod j48;
 mod knn;
 mod naive_bayes;
 mod svm;
 
+pub use forest::{Forest, ForestModel, SplitFeatures};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
@@ -18,14 +20,15 @@ use crate::chain::{
     AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
 use crate::decode::{Decode, DecodeBudget, decode};
-use crate::ensemble::{Sampling, VoteTies};
+use crate::ensemble::{MemberRows, Sampling, VoteTies};
 use crate::error::Result;
 use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
 
 /// All base learners.
-pub static BASES: &[&Base] = &[&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE];
+pub static BASES: &[&Base] =
+    &[&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE, &forest::BASE];
 
 /// What can be trained: a row of [`BASES`].
 pub struct Base {
@@ -35,6 +38,8 @@ pub struct Base {
     pub about: &'static str,
     /// Whether its models can be walked in any order, and how they are made.
     pub kind: BaseKind,
+    /// Which rows its members learn from.
+    pub member_rows: MemberRows,
     /// Whether each input is learned without a look at the others, so that models of some of the
     /// inputs can be joined ([`ChainModel::concat_columns`]).
     pub learns_by_column: bool,
@@ -43,6 +48,8 @@ pub struct Base {
     pub training_bytes: fn(&BaseTask) -> u64,
     /// What it reads of the settings, beside what every ensemble does.
     pub settings: &'static [&'static dyn AnySetting],
+    /// What it reads only where labels are decided one after the other.
+    pub chain_settings: &'static [&'static dyn AnySetting],
 }
 
 /// Whether models must be trained for an order, and how they are made.

@@ -30,6 +30,10 @@ pub fn decide_by_certainty<E: Evidence>(
     while let Some(&first) = open.first() {
         let (mut at, mut score) = (0, evidence.support(first));
         for (place, &label) in open.iter().enumerate().skip(1) {
+            // None is more certain than this.
+            if certainty(score) == f64::INFINITY {
+                break;
+            }
             let other = evidence.support(label);
             if certainty(other) > certainty(score) {
                 (at, score) = (place, other);

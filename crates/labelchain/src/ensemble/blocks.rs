@@ -53,6 +53,7 @@ impl<'a> RowBlock<'a> {
             rows: &self.rows,
             memberships: self.memberships.as_ref(),
             rankings: self.rankings.as_ref(),
+            out_of_bag: false,
         }
     }
 }

@@ -13,7 +13,8 @@ mod votes;
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
-    Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows, SearchSampling,
+    Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,
+    SearchSampling,
 };
 pub use search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, Genetic, MUTATION, POPULATION};
 pub use strategy::{GivenOrder, MemberOrders, ORDER, Policies, PolicyTask, STRATEGIES, Strategy};

@@ -538,7 +538,7 @@ mod tests {
             let near = Neighbourhood::of(&data).unwrap();
             let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+            let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
             let query = seed as usize % n_rows;
             let mut evidence = model.evidence(&scores, query);
@@ -584,7 +584,7 @@ mod tests {
         let near = Neighbourhood::of(&data).unwrap();
         let rankings = near.rankings(&data, Needs::Ranking);
         let features = data.features();
-        let block = Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+        let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
@@ -613,8 +613,7 @@ mod tests {
             let near = Neighbourhood::of(&data).unwrap();
             let rankings = near.rankings(&data, Needs::Ranking);
             let features = data.features();
-            let block =
-                Block { features, rows: &rows, memberships: None, rankings: rankings.as_ref() };
+            let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
             model.evidence(&scores, 0).support(LabelId(0))
         };
