@@ -471,7 +471,7 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
     assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);
 }
 
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 19] = [
     "dynamic-nb",
     "ga-nb",
     "ecc-nb",
@@ -490,6 +490,7 @@ const METHODS: [&str; 18] = [
     "ga-br-j48",
     "ecc-svm",
     "ga-br-svm",
+    "ecc-forest",
 ];
 
 #[test]

@@ -106,9 +106,12 @@ impl BaseTask<'_> {
         (self.train.data().features().n_bytes() as f64 / 8.0 * share).ceil() as u64
     }
 
-    /// How many members vote.
+    /// How many members are trained.
     pub fn n_members(&self) -> u64 {
-        self.sampling.n_members as u64
+        match self.sampling.member_rows {
+            MemberRows::Drawn => self.sampling.n_members as u64,
+            MemberRows::Shared => 1,
+        }
     }
 
     /// How many members are trained at the same time.
@@ -132,6 +135,10 @@ impl BaseTask<'_> {
     /// of its own, of the rows to which it is relevant and so many times as many others; all other
     /// labels share one.
     pub fn view_bytes(&self) -> u64 {
+        if self.sampling.member_rows == MemberRows::Shared {
+            // No label has rows of its own; each member that votes lists those of all.
+            return 16 * self.sampling.n_members as u64 * self.n_fitted_rows();
+        }
         let labels = self.train.data().labels();
         let mut n_relevant = vec![0.0; labels.n_labels()];
         for row in 0..labels.n_rows() {

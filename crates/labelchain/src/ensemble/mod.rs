@@ -210,6 +210,14 @@ impl Member {
         }
     }
 
+    /// The model, where it can be walked in any order; members may share it.
+    pub(crate) fn any_order_model(&self) -> Option<&Arc<dyn AnyOrderModel>> {
+        match &self.chain {
+            MemberChain::AnyOrder { model, .. } => Some(model),
+            MemberChain::FixedOrder(_) => None,
+        }
+    }
+
     /// Its order, where it is the same for every row.
     pub fn order(&self) -> Option<&Order> {
         match &self.chain {

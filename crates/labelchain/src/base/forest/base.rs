@@ -14,7 +14,7 @@ static TREES: Setting<usize> = Setting {
     help: "T: trees of the forest",
 };
 
-static SPLIT_FEATURES: Setting<SplitFeatures> = Setting {
+pub(super) static SPLIT_FEATURES: Setting<SplitFeatures> = Setting {
     name: "split-features",
     accepts: &SplitFeaturesText,
     default: SplitFeatures::Sqrt,

@@ -35,10 +35,30 @@ pub(super) struct Column {
 }
 
 enum Cells {
-    /// A bin for each row.
-    Dense(Vec<u8>),
-    /// The rows that are not in the bin `rest`, ascending, and their bins.
-    Sparse { rest: u8, rows: Vec<u32>, bins: Vec<u8> },
+    /// A bin for each row; and the bin of most rows, if there is one.
+    Dense { common: Option<u8>, bins: Vec<u8> },
+    /// The rows that are not in the bin `common`, ascending, and their bins.
+    Sparse { common: u8, rows: Vec<u32>, bins: Vec<u8> },
+}
+
+/// The bin of a row, and the place of the row in its node; in this order by bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cell(u64);
+
+impl Cell {
+    fn new(bin: u8, place: u32) -> Cell {
+        Cell(u64::from(bin) << 32 | u64::from(place))
+    }
+
+    #[inline(always)]
+    pub(super) fn bin(&self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+
+    #[inline(always)]
+    pub(super) fn place(&self) -> usize {
+        self.0 as u32 as usize
+    }
 }
 
 impl Column {
@@ -96,11 +116,11 @@ impl Column {
         let cells = if is_sparse {
             let others = stored.into_iter().filter(|&(_, bin)| bin != common);
             let (rows, bins) = others.unzip();
-            Cells::Sparse { rest: common, rows, bins }
+            Cells::Sparse { common, rows, bins }
         } else {
             let mut bins = vec![zero; n_rows];
             stored.into_iter().for_each(|(row, bin)| bins[row as usize] = bin);
-            Cells::Dense(bins)
+            Cells::Dense { common: (2 * n_others < n_rows).then_some(common), bins }
         };
         Column { cells, is_nominal, spans }
     }
@@ -108,44 +128,51 @@ impl Column {
     /// The bin of a row.
     pub(super) fn bin(&self, row: u32) -> u8 {
         match &self.cells {
-            Cells::Dense(bins) => bins[row as usize],
-            Cells::Sparse { rest, rows, bins } => {
-                rows.binary_search(&row).map_or(*rest, |at| bins[at])
+            Cells::Dense { bins, .. } => bins[row as usize],
+            Cells::Sparse { common, rows, bins } => {
+                rows.binary_search(&row).map_or(*common, |at| bins[at])
             }
         }
     }
 
-    /// Adds the bins of some rows to `found`, but leaves out the rows of the bin that is returned.
-    /// `is_here` says of any row whether it is among them.
-    pub(super) fn gather(
-        &self,
-        here: &[u32],
-        is_here: impl Fn(u32) -> bool,
-        found: &mut Vec<(u8, u32)>,
-    ) -> Option<u8> {
+    /// Adds the cells of the rows of a node to `found`, but leaves out those of the bin that is returned.
+    /// `places` has the place in the node of every row that is there.
+    pub(super) fn gather(&self, node: &[u32], places: &[u32], found: &mut Vec<Cell>) -> Option<u8> {
         match &self.cells {
-            Cells::Dense(bins) => {
-                found.extend(here.iter().map(|&row| (bins[row as usize], row)));
-                None
+            Cells::Dense { common, bins } => {
+                let cell = |(place, &row): (u32, &u32)| Cell::new(bins[row as usize], place);
+                let cells = (0..).zip(node).map(cell);
+                match *common {
+                    None => found.extend(cells),
+                    Some(common) => found.extend(cells.filter(|cell| cell.bin() != common)),
+                }
+                *common
             }
-            Cells::Sparse { rest, rows, bins } => {
+            Cells::Sparse { common, rows, bins } => {
                 // Either look up every row, or look at every stored cell.
                 let n_steps = rows.len().max(2).ilog2() as usize + 1;
-                if here.len() * n_steps < rows.len() {
-                    let stored = |&row: &u32| Some((bins[rows.binary_search(&row).ok()?], row));
-                    found.extend(here.iter().filter_map(stored));
+                if node.len() * n_steps < rows.len() {
+                    let stored = |(place, row): (u32, &u32)| {
+                        let at = rows.binary_search(row).ok()?;
+                        Some(Cell::new(bins[at], place))
+                    };
+                    found.extend((0..).zip(node).filter_map(stored));
                 } else {
-                    let cells = bins.iter().copied().zip(rows.iter().copied());
-                    found.extend(cells.filter(|&(_, row)| is_here(row)));
+                    let here = |(&bin, row): (&u8, &u32)| {
+                        let place = places[*row as usize];
+                        let is_here = node.get(place as usize) == Some(row);
+                        is_here.then(|| Cell::new(bin, place))
+                    };
+                    found.extend(bins.iter().zip(rows).filter_map(here));
                 }
-                Some(*rest)
+                Some(*common)
             }
         }
     }
 
-    /// Whether not every row has a cell of its own.
-    pub(super) fn is_sparse(&self) -> bool {
-        matches!(self.cells, Cells::Sparse { .. })
+    /// How many bins there are, without that of missing cells.
+    pub(super) fn n_bins(&self) -> usize {
+        self.spans.len()
     }
 
     /// The value halfway between two bins; infinite where there is no bin on one side.
@@ -318,10 +345,12 @@ mod tests {
             }
             let odd: Vec<u32> = rows.iter().copied().filter(|row| row % 2 == 1).collect();
             for here in [&rows, &odd, &odd[..odd.len().min(2)].to_vec()] {
+                let mut places = vec![0; n_rows];
+                (0..).zip(here.iter()).for_each(|(place, &row)| places[row as usize] = place);
                 let mut found = Vec::new();
-                let rest = sparse.gather(here, |row| here.binary_search(&row).is_ok(), &mut found);
-                prop_assert!(found.iter().all(|&(bin, row)| bin == dense.bin(row)));
-                let is_left_out = |row: &&u32| Some(dense.bin(**row)) == rest;
+                let common = sparse.gather(here, &places, &mut found);
+                prop_assert!(found.iter().all(|cell| cell.bin() == dense.bin(here[cell.place()])));
+                let is_left_out = |row: &&u32| Some(dense.bin(**row)) == common;
                 let left_out = here.iter().filter(is_left_out).count();
                 prop_assert_eq!(found.len() + left_out, here.len());
             }

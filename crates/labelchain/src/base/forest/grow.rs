@@ -43,23 +43,16 @@ impl Soil<'_> {
         let mut splitter = Splitter::new(self.labels, &n_draws);
         // The columns, of which each node shuffles some to the front.
         let mut inputs: Vec<u32> = (0..self.columns.len() as u32).collect();
-        // The node of each row, for columns that know only some of their rows.
-        let has_sparse = self.columns.iter().any(Column::is_sparse);
-        let mut node_of_row = vec![u32::MAX; if has_sparse { n_draws.len() } else { 0 }];
         let mut right = Vec::new();
         let mut tree = Tree::new();
         let mut open = vec![Open { node: 0, start: 0, end: rows.len() }];
         while let Some(Open { node, start, end }) = open.pop() {
             let here = &mut rows[start..end];
-            if has_sparse {
-                here.iter().for_each(|&row| node_of_row[row as usize] = node as u32);
-            }
-            let is_here = |row: u32| node_of_row[row as usize] == node as u32;
             let best = if self.is_pure(here) || here.len() < 2 * self.min_leaf {
                 None
             } else {
                 splitter.enter(here);
-                self.split(&mut splitter, here, is_here, &mut inputs, &mut rng)
+                self.split(&mut splitter, &mut inputs, &mut rng)
             };
             let Some((input, split)) = best else {
                 tree.leaf(node, self.leaf(here, &n_draws));
@@ -90,25 +83,26 @@ impl Soil<'_> {
     }
 
     /// The best split by some of the inputs, drawn at random; if none of these tells rows apart, by the
-    /// first other that does. Of equally good splits the first found.
+    /// first other that does. Of equally good splits the first found, so that none is looked for after one
+    /// that cannot be bettered.
     fn split(
         &self,
         splitter: &mut Splitter,
-        rows: &[u32],
-        is_here: impl Fn(u32) -> bool,
         inputs: &mut [u32],
         rng: &mut Rng,
     ) -> Option<(u32, Split)> {
         let mut best: Option<(u32, Split)> = None;
         for tried in 0..inputs.len() {
-            if tried >= self.n_tried && best.is_some() {
+            if let Some((_, best)) = best
+                && (tried >= self.n_tried || best.value >= splitter.bound())
+            {
                 break;
             }
             inputs.swap(tried, tried + rng.below(inputs.len() - tried));
             let input = inputs[tried];
             let at_share = self.is_extremely_random.then(|| rng.unit());
             let allowed = Allowed { min_rows: self.min_leaf, at_share };
-            let found = splitter.best(&self.columns[input as usize], rows, &is_here, allowed);
+            let found = splitter.best(&self.columns[input as usize], allowed);
             if let Some(split) = found
                 && best.is_none_or(|(_, best)| split.value > best.value)
             {

@@ -1,6 +1,7 @@
 //! The label sets of the training rows: each different one once, as bits and as a list.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::data::LabelMatrix;
 
@@ -40,10 +41,15 @@ impl TrainingLabels {
         self.sets.n_labels()
     }
 
-    /// The labels of a row.
-    #[inline]
-    pub(super) fn of(&self, row: u32) -> &[u32] {
+    /// Where the labels of a row stand in the lists of all label sets.
+    pub(super) fn range(&self, row: u32) -> Range<u32> {
         let set = self.set_of_row[row as usize] as usize;
-        &self.labels[self.starts[set] as usize..self.starts[set + 1] as usize]
+        self.starts[set]..self.starts[set + 1]
+    }
+
+    /// The labels that stand there.
+    #[inline(always)]
+    pub(super) fn in_range(&self, range: Range<u32>) -> &[u32] {
+        &self.labels[range.start as usize..range.end as usize]
     }
 }

@@ -42,7 +42,7 @@ use joint::JointLaws;
 use labels::TrainingLabels;
 use tree::{MAX_INPUTS, Tree};
 
-/// A forest for all labels (docs/methods.md, 2.5).
+/// A forest for all labels (docs/methods.md, 8.5).
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|

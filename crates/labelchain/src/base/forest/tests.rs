@@ -12,6 +12,7 @@ use super::*;
 use crate::chain::{AnyOrderModel as _, Evidence as _, Order, Route, decide, decide_by_certainty};
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelNetwork, Matrix, Sparse};
 use crate::progress::Cancel;
+use crate::settings::AnySetting;
 
 const BEST: Allowed = Allowed { min_rows: 1, at_share: None };
 
@@ -111,8 +112,7 @@ proptest! {
         let mut splitter = Splitter::new(&training, &n_draws);
         for (at, column) in columns.iter().enumerate() {
             splitter.enter(&rows);
-            let is_here = |row: u32| rows.binary_search(&row).is_ok();
-            let found = splitter.best(column, &rows, is_here, Allowed { min_rows, ..BEST });
+            let found = splitter.best(column, Allowed { min_rows, ..BEST });
             let cell = |row: &u32| cells[*row as usize][at];
             let mut best: Option<f64> = None;
             for value in [f64::NEG_INFINITY, 0.0, 1.0, 2.0, 3.0, 4.0] {
@@ -160,8 +160,8 @@ proptest! {
         let mut splitter = Splitter::new(&training, &n_draws);
         splitter.enter(&rows);
         for column in &columns {
-            let best = splitter.best(column, &rows, |_| true, BEST);
-            let random = splitter.best(column, &rows, |_| true, Allowed { at_share: Some(share), ..BEST });
+            let best = splitter.best(column, BEST);
+            let random = splitter.best(column, Allowed { at_share: Some(share), ..BEST });
             if let (Some(best), Some(random)) = (best, random) {
                 prop_assert!(random.value <= best.value);
                 let bins = rows.iter().map(|&row| column.bin(row)).filter(|&bin| bin != MISSING);
@@ -306,7 +306,7 @@ fn splits_are_those_of_scikit_learn() {
             let rows: Vec<u32> = serde_json::from_value(node["rows"].clone()).unwrap();
             splitter.enter(&rows);
             let found = columns.iter().enumerate().filter_map(|(input, column)| {
-                let split = splitter.best(column, &rows, |row| rows.contains(&row), BEST)?;
+                let split = splitter.best(column, BEST)?;
                 Some((input, column, split))
             });
             let (input, column, split) =
@@ -495,7 +495,7 @@ fn settings_out_of_range_are_refused() {
 
 #[test]
 fn a_share_of_the_inputs_is_read_back_as_a_share() {
-    let setting = crate::method::setting("split-features").unwrap();
+    let setting: &dyn AnySetting = &base::SPLIT_FEATURES;
     for (typed, spelt) in [("sqrt", "sqrt"), ("3", "3"), (".5", "0.5"), ("1", "1"), ("1.0", "1.0")]
     {
         assert_eq!(setting.check(typed).unwrap(), spelt);
