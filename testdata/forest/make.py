@@ -10,7 +10,8 @@ whole numbers of fewer than 255 values, so that bins lose nothing. `decrease` is
 impurities of its children, weighted by their rows): what our split is worth, less what the node is worth
 unsplit. Nodes of fewer than 20 rows are left out, because small nodes often have equally good splits.
 
-Tolerance: 1e-9 for the decrease, relative; inputs and thresholds are the same.
+Tolerance: 1e-9 for the decrease, relative; the split chosen is as good as any of ours to the last bit, at the same
+threshold. Of equally good splits by different inputs, scikit-learn takes one at random.
 """
 import json
 import sys

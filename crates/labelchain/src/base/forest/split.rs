@@ -289,7 +289,8 @@ impl Scan<'_, '_> {
         let worth = Fraction { numerator, denominator: side.n * n_other };
         if worth.is_more_than(self.worth) {
             self.worth = worth;
-            let value = side.squares / side.n + other_squares / n_other;
+            // Equal fractions have equal quotients, also where another input is compared with this one.
+            let value = worth.numerator / worth.denominator;
             let missing_left = if self.missing.is_empty() {
                 (side.n >= n_other) == is_left
             } else {
