@@ -532,8 +532,7 @@ impl Args for TypedSettings {
 
 fn option(known: &Registered) -> clap::Arg {
     let setting = known.setting;
-    let heading =
-        if known.users.is_empty() { METHOD.into() } else { capitalized(known.applies_to()) };
+    let heading = capitalized(known.applies_to());
     let option = clap::Arg::new(setting.name())
         .long(setting.name())
         .help(setting.help())

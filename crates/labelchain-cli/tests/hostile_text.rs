@@ -112,6 +112,8 @@ fn no_cell_of_answers_or_results_is_a_formula() {
     place.ok(&["train", "d.csv", labels[0], labels[1], "-m", "br-nb", "-o", "m.labelchain"]);
     place.ok(&["predict", "m.labelchain", "d.csv", "--proba", "-o", "p.csv"]);
     assert_eq!(header("p.csv"), "a,'=b,a:share,'=b:share");
+    place.ok(&["predict", "m.labelchain", "d.csv", "--probabilities", "-o", "q.csv"]);
+    assert_eq!(header("q.csv"), "a,'=b,a:probability,'=b:probability");
     place.ok(&["predict", "m.labelchain", "d.csv", "--raw", "-o", "raw.tsv"]);
     assert_eq!(header("raw.tsv"), "a\t=b");
     // Labels are found in both spellings, and the losses are the same.
@@ -119,7 +121,7 @@ fn no_cell_of_answers_or_results_is_a_formula() {
     assert_eq!(score("p.csv"), score("raw.tsv"));
     let evaluate = ["evaluate", "d.csv", labels[0], labels[1], "--folds", "2", "-m", "br-nb"];
     place.ok(&[&evaluate[..], &["--predictions", "e.csv"]].concat());
-    assert_eq!(header("e.csv"), "fold,row,method,a,'=b");
+    assert_eq!(header("e.csv"), "fold,row,method,a,'=b,a:probability,'=b:probability");
 
     place.ok(&["study", "run", "p.toml"]);
     place.ok(&["study", "export", "p.toml", "-o", "x.csv"]);

@@ -90,9 +90,12 @@ fn slips_are_refused_with_a_remedy() {
     refused(&place, &none, "has a column for none of the model's labels");
     let tags = ["predict", "m.labelchain", "new.csv", "--known", "--tags", "a"];
     refused(&place, &tags, "tags do not say which labels are unknown");
-    let svm = trained("ecc-svm");
+    // Margins that could not be calibrated are no probabilities.
+    let every_row = ["--sample", "1", "--fit-share", "1", "--members", "2"];
+    let train = ["train", "train.csv", "--labels", "a,b,c", "-m", "ecc-svm", "-o", "m.labelchain"];
+    place.ok(&[&train[..], &every_row].concat());
     let ask = ["explain", "m.labelchain", "plain.csv", "--row", "0", "--ask"];
-    refused(&svm, &ask, "method is \"ecc-svm\", but must be one of probabilities");
+    refused(&place, &ask, "what an answer would be worth cannot be had");
 }
 
 #[test]

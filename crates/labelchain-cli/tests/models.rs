@@ -98,7 +98,7 @@ fn csv(rows: &[Vec<String>], columns: &[&str]) -> String {
 fn a_model_is_trained_shown_asked_and_explained() {
     let place = Place::trained("dynamic-nb");
     let shown = place.json(&["show", "m.labelchain", "--json"]);
-    assert_eq!(shown["format"], 8);
+    assert_eq!(shown["format"], 9);
     assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&shown["method"], &shown["seed"]), (&json!("dynamic-nb"), &json!(1)));
     assert_eq!(shown["labels"], json!(["calm", "sad", "wild"]));
@@ -471,7 +471,7 @@ fn a_model_that_is_none_is_told_from_one_that_is_not_there() {
     assert_eq!(fs::read(place.path("m.labelchain")).unwrap(), whole);
 }
 
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 19] = [
     "dynamic-nb",
     "ga-nb",
     "ecc-nb",
@@ -490,6 +490,7 @@ const METHODS: [&str; 18] = [
     "ga-br-j48",
     "ecc-svm",
     "ga-br-svm",
+    "ecc-forest",
 ];
 
 #[test]

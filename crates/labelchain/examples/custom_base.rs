@@ -17,7 +17,7 @@ use labelchain::chain::{
 };
 use labelchain::data::split::folds;
 use labelchain::data::{LabelId, LabelNetwork};
-use labelchain::ensemble::STRATEGIES;
+use labelchain::ensemble::{MemberRows, STRATEGIES};
 use labelchain::experiment::CrossValidation;
 use labelchain::loss::{Averaging, Criterion, Rate};
 use labelchain::prepare::{LabelView, Preparation, Prepared, views};
@@ -47,6 +47,7 @@ static CENTROID: Base = Base {
         },
         decode: decode_any_order::<Centroids>,
     },
+    member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: false,
     // Two means of each input and a share of each other label, for each label of each member.
@@ -55,6 +56,7 @@ static CENTROID: Base = Base {
         task.selection_bytes() + task.n_members() * n_labels * 16 * (task.n_inputs() + n_labels)
     },
     settings: &[&LABEL_WEIGHT],
+    chain_settings: &[],
 };
 
 /// Settings that can be fitted.

@@ -7,6 +7,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
+use serde::{Deserialize, Serialize};
 
 /// A source of named, independent random streams.
 ///
@@ -17,7 +18,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 /// let fold = seed.child("fold", 3);
 /// assert_eq!(fold.rng().below(1000), seed.child("fold", 3).rng().below(1000));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
 impl Seed {

@@ -92,7 +92,13 @@ fn every_method_has_a_model_to_start_from() {
         let path = corpus().join("model").join(&name);
         if env::var_os("LABELCHAIN_WRITE").is_some() {
             let small = [("members", "1"), ("neighbours", "1"), ("decay", "1"), ("orders", "2")];
-            let search = [("population", "2"), ("generations", "1"), ("cost", "1"), ("gamma", "1")];
+            let search = [
+                ("trees", "3"),
+                ("population", "2"),
+                ("generations", "1"),
+                ("cost", "1"),
+                ("gamma", "1"),
+            ];
             let settings =
                 small.into_iter().chain(search).filter(|(setting, _)| method.uses(setting));
             let chain = LabelChain::new(&method.to_string()).unwrap();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use labelchain::base::{BASES, Base, BaseKind, BaseTask, NaiveBayes, NearestNeighbours};
+use labelchain::base::{BASES, Base, BaseKind, BaseTask, Forest, NaiveBayes, NearestNeighbours};
 use labelchain::chain::{
     AnyOrderLearner, AnyOrderModel, BaseModel as _, Block, ChainLearner, Decisions, Evidence as _,
     Order, Outputs, Route, Scale, Score, Scoring as _, Trace, Traces, decide,
@@ -13,8 +13,8 @@ use labelchain::chain::{
 use labelchain::data::{Dataset, LabelId, LabelMatrix, LabelNetwork};
 use labelchain::distance::{Memberships, Neighbourhood};
 use labelchain::ensemble::{
-    Candidate, DECAY, Genetic, MemberOrders, PolicyTask, STRATEGIES, Sampling, SearchRows,
-    Strategy, VoteTies,
+    Candidate, DECAY, Genetic, MemberOrders, MemberRows, PolicyTask, STRATEGIES, Sampling,
+    SearchRows, Strategy, VoteTies,
 };
 use labelchain::method::setting;
 use labelchain::prepare::{Preparation, Prepared};
@@ -57,7 +57,10 @@ fn relabelled_order(order: &Order) -> Order {
 fn methods() -> Vec<Method> {
     let methods: Vec<Method> = Method::all().collect();
     let goes = |base: &&Base| {
-        let is_taken = |it: &&&Strategy| base.is_free_of_order() || !it.chooses_per_row();
+        let is_taken = |it: &&&Strategy| {
+            let is_shared = base.member_rows == MemberRows::Shared;
+            (base.is_free_of_order() || !it.chooses_per_row()) && !(is_shared && it.is_searched)
+        };
         STRATEGIES.iter().filter(is_taken).count()
     };
     assert_eq!(methods.len(), BASES.iter().map(goes).sum::<usize>());
@@ -66,8 +69,8 @@ fn methods() -> Vec<Method> {
 
 /// A small ensemble, in which nothing is tuned.
 fn quick(method: Method) -> LabelChain<'static> {
-    let mut chain = LabelChain::with(method, Settings::default()).set("members", 6).unwrap();
-    for (name, value) in [("decay", 1), ("neighbours", 3)] {
+    let mut chain = LabelChain::with(method, Settings::default());
+    for (name, value) in [("members", 6), ("decay", 1), ("neighbours", 3), ("trees", 20)] {
         if method.uses(name) {
             chain = chain.set(name, value).unwrap();
         }
@@ -85,9 +88,14 @@ fn orders_are_permutations_and_validation_rows_never_leak() {
     let (data, new) = (network(160, 1), network(30, 2));
     for method in methods() {
         let model = quick(method).fit(&data).unwrap();
-        assert_eq!(model.members().len(), 6, "{method}");
+        assert_eq!(model.members().len(), if method.uses("members") { 6 } else { 1 }, "{method}");
         for member in model.members() {
             assert!(!member.validation.is_empty(), "{method}");
+            if method.base().member_rows == MemberRows::Shared {
+                // That these are asked out of bag is tested beside the base.
+                assert_eq!((member.fitting.len(), &member.validation), (160, &member.fitting));
+                continue;
+            }
             let leaks = |row: &usize| member.fitting.binary_search(row).is_ok();
             assert!(!member.validation.iter().any(leaks), "{method}");
             for view in member.model().views() {
@@ -125,7 +133,12 @@ fn one_row_at_a_time_and_many_say_the_same() {
     let (data, new) = (network(160, 1), network(30, 2));
     for method in methods() {
         let fit = |max_memory| {
-            let chain = LabelChain::with(method, Settings::default()).set("members", 6).unwrap();
+            let mut chain = LabelChain::with(method, Settings::default());
+            for (name, value) in [("members", 6), ("trees", 20)] {
+                if method.uses(name) {
+                    chain = chain.set(name, value).unwrap();
+                }
+            }
             chain.max_memory(max_memory).fit(&data)
         };
         let answers = |model: Model| (model.tuned().to_vec(), traces(&model, &new));
@@ -140,7 +153,8 @@ fn one_row_at_a_time_and_many_say_the_same() {
 /// Without preparation, so that nothing is drawn by label index.
 fn plain() -> Settings {
     let mut settings = Settings::default();
-    for (name, value) in [("max-imbalance", "none"), ("select", "none"), ("neighbours", "3")] {
+    let given = ["max-imbalance none", "select none", "neighbours 3", "trees 20", "trust 0.7"];
+    for (name, value) in given.iter().filter_map(|it| it.split_once(' ')) {
         settings.set(setting(name).unwrap(), value).unwrap();
     }
     settings
@@ -311,6 +325,7 @@ fn evidence_copies_share_nothing_and_independent_answers_need_no_observing() {
     check_evidence(&NaiveBayes { preparation, ..NaiveBayes::default() });
     let knn = NearestNeighbours { neighbours: 3, preparation, ..NearestNeighbours::default() };
     check_evidence(&knn);
+    check_evidence(&Forest { n_trees: 20, ..Forest::default() });
 }
 
 /// A walk by certainty decides as a walk in the order that it took. That the most certain label comes next is
@@ -318,7 +333,7 @@ fn evidence_copies_share_nothing_and_independent_answers_need_no_observing() {
 #[test]
 fn a_walk_by_certainty_is_a_walk_in_the_order_it_takes() {
     let new = network(40, 2);
-    for method in ["certain-nb", "certain-knn"] {
+    for method in ["certain-nb", "certain-knn", "certain-forest"] {
         let chain = quick(method.parse().unwrap());
         let model = chain.fit(&network(160, 1)).unwrap();
         let mut orders = HashSet::new();
@@ -329,7 +344,7 @@ fn a_walk_by_certainty_is_a_walk_in_the_order_it_takes() {
                 let fixed = quick(method.replace("certain", "ecc").parse().unwrap());
                 let fixed = fixed.set("order", names.collect::<Vec<_>>().join(",")).unwrap();
                 if orders.insert(order.clone()) && orders.len() <= 5 {
-                    // The members of ecc are fitted on the same rows.
+                    // The members of ecc are fitted on the same rows, or share the same model.
                     let fixed = fixed.fit(&network(160, 1)).unwrap();
                     let other = traces(&fixed, &new).swap_remove(row).swap_remove(member);
                     assert_eq!(other.decisions, trace.decisions, "{method}");

@@ -139,7 +139,7 @@ fn ask(model: &Model, questions: &[Question]) -> String {
         let name = cut(&names[label.0], wide);
         let _ = writeln!(page, "  {name:<wide$}  {probability:>11.3}  {gain:>+7.3}");
     }
-    page += "\n  probability  that the label is relevant, the mean over the members\n  \
+    page += "\n  probability  that the label is relevant\n  \
              gain         by how much its answer lowers the expected number of wrong labels\n";
     page
 }

@@ -1,10 +1,12 @@
 //! The base learners: what a chain asks about each label. One folder each, and one row in [`BASES`].
 
+mod forest;
 pub mod j48;
 mod knn;
 mod naive_bayes;
 mod svm;
 
+pub use forest::{Forest, ForestModel, SplitFeatures};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
@@ -18,14 +20,15 @@ use crate::chain::{
     AnyOrderLearner, AnyOrderModel, ChainModel, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };
 use crate::decode::{Decode, DecodeBudget, decode};
-use crate::ensemble::{Sampling, VoteTies};
+use crate::ensemble::{MemberRows, Sampling, VoteTies};
 use crate::error::Result;
 use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
 
 /// All base learners.
-pub static BASES: &[&Base] = &[&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE];
+pub static BASES: &[&Base] =
+    &[&naive_bayes::BASE, &knn::BASE, &j48::BASE, &svm::BASE, &forest::BASE];
 
 /// What can be trained: a row of [`BASES`].
 pub struct Base {
@@ -35,6 +38,8 @@ pub struct Base {
     pub about: &'static str,
     /// Whether its models can be walked in any order, and how they are made.
     pub kind: BaseKind,
+    /// Which rows its members learn from.
+    pub member_rows: MemberRows,
     /// Whether each input is learned without a look at the others, so that models of some of the
     /// inputs can be joined ([`ChainModel::concat_columns`]).
     pub learns_by_column: bool,
@@ -45,6 +50,8 @@ pub struct Base {
     pub training_bytes: fn(&BaseTask) -> u64,
     /// What it reads of the settings, beside what every ensemble does.
     pub settings: &'static [&'static dyn AnySetting],
+    /// What it reads only where labels are decided one after the other.
+    pub chain_settings: &'static [&'static dyn AnySetting],
 }
 
 /// Whether models must be trained for an order, and how they are made.
@@ -101,9 +108,12 @@ impl BaseTask<'_> {
         (self.train.data().features().n_bytes() as f64 / 8.0 * share).ceil() as u64
     }
 
-    /// How many members vote.
+    /// How many members are trained.
     pub fn n_members(&self) -> u64 {
-        self.sampling.n_members as u64
+        match self.sampling.member_rows {
+            MemberRows::Drawn => self.sampling.n_members as u64,
+            MemberRows::Shared => 1,
+        }
     }
 
     /// How many members are trained at the same time.
@@ -127,6 +137,10 @@ impl BaseTask<'_> {
     /// of its own, of the rows to which it is relevant and so many times as many others; all other
     /// labels share one.
     pub fn view_bytes(&self) -> u64 {
+        if self.sampling.member_rows == MemberRows::Shared {
+            // No label has rows of its own; each member that votes lists those of all.
+            return 16 * self.sampling.n_members as u64 * self.n_fitted_rows();
+        }
         let labels = self.train.data().labels();
         let mut n_relevant = vec![0.0; labels.n_labels()];
         for row in 0..labels.n_rows() {

@@ -16,12 +16,15 @@ pub struct Block<'a> {
     pub memberships: Option<&'a Memberships>,
     /// All training rows from the nearest to the farthest, where they are needed.
     pub rankings: Option<&'a Rankings<'a>>,
+    /// The rows are training rows by number, `rows[i]` in the training set, and a model that was fitted on
+    /// them answers by the parts of it that did not see each row.
+    pub out_of_bag: bool,
 }
 
 impl<'a> Block<'a> {
     /// Rows for models that need nothing but the inputs.
     pub fn of(features: &'a Matrix, rows: &'a [usize]) -> Block<'a> {
-        Block { features, rows, known: None, memberships: None, rankings: None }
+        Block { features, rows, known: None, memberships: None, rankings: None, out_of_bag: false }
     }
 
     /// How many rows.

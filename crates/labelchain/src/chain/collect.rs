@@ -1,12 +1,20 @@
 //! What is kept of a walk: decisions, how they came about, or decisions with their scores.
 
-use super::{Order, Reason, Scale, Score, Walked};
+use super::{JointLaw, Order, Reason, Scale, Score, Walked};
 use crate::data::{LabelId, LabelMatrix};
 
 /// Keeps what it wants of a walk.
 pub trait Collector {
     /// One row of the block was walked, in this order, or its labels were decided independently.
     fn collect(&mut self, row: usize, order: Option<&Order>, walked: &Walked);
+
+    /// Whether it wants the joint law of each row, where the model has one.
+    fn wants_joint_law(&self) -> bool {
+        false
+    }
+
+    /// One row of the block is about to be walked, and this is the law of its labels before any decision.
+    fn collect_joint_law(&mut self, _row: usize, _law: &JointLaw) {}
 }
 
 /// Which labels were decided to be relevant.
@@ -59,9 +67,15 @@ pub struct Outputs {
     pub decisions: LabelMatrix,
     /// What the scores are.
     pub scale: Scale,
-    /// The score of each label at the moment of its decision, row by row, by label.
+    /// The score of each label, row by row, by label: at the moment of its decision, or its probability
+    /// by the joint law where the model has one.
     pub scores: Vec<f64>,
+    /// The joint law of each row; none where the model has none.
+    pub joint_laws: Vec<Option<WeightedLabelSets>>,
 }
+
+/// Label sets, as bits by label, and their weights, which sum to 1.
+pub type WeightedLabelSets = Vec<(f64, Vec<u64>)>;
 
 impl Outputs {
     /// For so many rows.
@@ -70,15 +84,33 @@ impl Outputs {
             decisions: LabelMatrix::empty(n_rows, n_labels),
             scale: Scale::Probability,
             scores: vec![0.0; n_rows * n_labels],
+            joint_laws: vec![None; n_rows],
         }
     }
 }
 
 impl Collector for Outputs {
+    fn wants_joint_law(&self) -> bool {
+        true
+    }
+
+    fn collect_joint_law(&mut self, row: usize, law: &JointLaw) {
+        self.joint_laws[row] =
+            Some(law.iter().map(|(weight, set)| (weight, set.to_vec())).collect());
+    }
+
     fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {
         self.decisions.write_row(row, &walked.relevant);
         let n_labels = self.decisions.n_labels();
         let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
+        if let Some(law) = &self.joint_laws[row] {
+            for (label, place) in places.iter_mut().enumerate() {
+                let has = |set: &[u64]| set[label / 64] >> (label % 64) & 1 == 1;
+                let weights = law.iter().filter(|(_, set)| has(set)).map(|(weight, _)| weight);
+                *place = weights.sum::<f64>().clamp(0.0, 1.0);
+            }
+            return;
+        }
         for (place, score) in places.iter_mut().zip(&walked.scores) {
             let (scale, value) = score.on_scale();
             *place = value;

@@ -14,6 +14,29 @@ pub trait Evidence: Clone {
 
     /// Conditions every open label on the decision just made.
     fn observe(&mut self, label: LabelId, relevant: bool);
+
+    /// The joint law of the labels, given what was decided so far; none where the model knows each label
+    /// on its own only.
+    fn joint_law(&self) -> Option<JointLaw<'_>> {
+        None
+    }
+}
+
+/// Different label sets that a row may have, with weights that sum to 1. There are none where nothing is
+/// known of the row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointLaw<'a>(Vec<(f64, &'a [u64])>);
+
+impl<'a> JointLaw<'a> {
+    /// Of weights and label sets, as bits by label.
+    pub fn new(weighted: Vec<(f64, &'a [u64])>) -> JointLaw<'a> {
+        JointLaw(weighted)
+    }
+
+    /// The weight of each label set, and the set: label l is bit l mod 64 of word l / 64.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, &'a [u64])> + '_ {
+        self.0.iter().copied()
+    }
 }
 
 /// A fitted model, as far as it can be an object.
@@ -26,12 +49,20 @@ pub trait BaseModel: Any + Send + Sync {
         Needs::default()
     }
 
-    /// The rows and features each label learned from.
-    fn views(&self) -> &[LabelView];
+    /// The rows and features each label learned from; none where all labels learned from all rows that
+    /// the model was fitted on, and from all features.
+    fn views(&self) -> &[LabelView] {
+        &[]
+    }
 
     /// Whether the parts agree with each other and with the rest of a model file. A model that was
     /// fitted always fits; one that was decoded is asked before anything else is.
     fn fits(&self, dimensions: &Dimensions) -> bool;
+
+    /// The values of settings that were left to the data while the model was fitted.
+    fn tuned(&self) -> Vec<TunedSetting> {
+        Vec::new()
+    }
 
     /// What the model of one label looks like as text, where it can be read by people.
     fn text(&self, _label: LabelId, _inputs: &InputNames) -> Option<String> {

@@ -26,8 +26,8 @@ mod walk;
 
 pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel};
 pub use block::Block;
-pub use collect::{Collector, Decisions, Outputs, Trace, Traces};
-pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, Scoring, TunedSetting};
+pub use collect::{Collector, Decisions, Outputs, Trace, Traces, WeightedLabelSets};
+pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting};
 pub use fixed_order::{
     BinaryLearner, BinaryModel, FixedOrderChain, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };

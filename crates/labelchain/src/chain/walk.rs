@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Block, Collector, Evidence, Order, Score, Scoring};
+use super::{Block, Collector, Evidence, JointLaw, Order, Score, Scoring};
 use crate::data::{LabelId, LabelMatrix};
 
 /// Decides every label in the given order (the paper's Algorithms 2 and 4).
@@ -30,6 +30,10 @@ pub fn decide_by_certainty<E: Evidence>(
     while let Some(&first) = open.first() {
         let (mut at, mut score) = (0, evidence.support(first));
         for (place, &label) in open.iter().enumerate().skip(1) {
+            // None is more certain than this.
+            if certainty(score) == f64::INFINITY {
+                break;
+            }
             let other = evidence.support(label);
             if certainty(other) > certainty(score) {
                 (at, score) = (place, other);
@@ -80,6 +84,10 @@ impl<E: Evidence> Evidence for Given<'_, E> {
         if !self.known.is_known(self.row, label) {
             self.evidence.observe(label, relevant);
         }
+    }
+
+    fn joint_law(&self) -> Option<JointLaw<'_>> {
+        self.evidence.joint_law()
     }
 }
 
@@ -192,17 +200,23 @@ fn walk_row<E: Evidence>(
         // The last walk takes the evidence itself, those before it take a copy.
         let evidence = if at + 1 == n_walks { start.take() } else { start.clone() };
         let Some(evidence) = evidence else { continue };
+        let is_independent = order.is_none() && !is_by_certainty;
+        let evidence = if is_independent { evidence } else { condition(evidence) };
+        if collector.wants_joint_law()
+            && let Some(law) = evidence.joint_law()
+        {
+            collector.collect_joint_law(row, &law);
+        }
         walked.relevant.fill(0);
         if is_by_certainty {
             let n_labels = walked.scores.len();
-            let write = |it| walked.write(it);
-            let taken = decide_by_certainty(condition(evidence), n_labels, write);
+            let taken = decide_by_certainty(evidence, n_labels, |it| walked.write(it));
             collector.collect(row, Some(&taken), walked);
             before = None;
             continue;
         }
         match order {
-            Some(order) => decide(condition(evidence), order, |it| walked.write(it)),
+            Some(order) => decide(evidence, order, |it| walked.write(it)),
             None => walked.independently(&evidence),
         }
         collector.collect(row, order, walked);

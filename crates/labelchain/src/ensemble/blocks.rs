@@ -52,8 +52,13 @@ impl<'a> RowBlock<'a> {
         self.rows.len()
     }
 
-    /// Some of the rows as models take them.
-    pub(super) fn with_selected<T>(&self, places: &[usize], ask: impl FnOnce(&Block) -> T) -> T {
+    /// Some of the rows as models take them, or as a model takes rows that it was fitted on.
+    pub(super) fn with_selected<T>(
+        &self,
+        places: &[usize],
+        out_of_bag: bool,
+        ask: impl FnOnce(&Block) -> T,
+    ) -> T {
         let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
         let memberships = self.memberships.as_ref().map(|of| of.select(places));
         let rankings = self.rankings.as_ref().map(|of| of.select(places));
@@ -63,6 +68,7 @@ impl<'a> RowBlock<'a> {
             known: None,
             memberships: memberships.as_ref(),
             rankings: rankings.as_ref(),
+            out_of_bag,
         })
     }
 
@@ -74,6 +80,7 @@ impl<'a> RowBlock<'a> {
             known: self.known,
             memberships: self.memberships.as_ref(),
             rankings: self.rankings.as_ref(),
+            out_of_bag: false,
         }
     }
 }

@@ -15,7 +15,8 @@ pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use outputs::EnsembleOutput;
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
-    Candidate, FIT_SHARE, MEMBERS, SAMPLE, SEARCH_ROWS, Sampling, SearchRows, SearchSampling,
+    Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,
+    SearchSampling,
 };
 pub use search::{CANDIDATES, CROSSOVER, DIVERSITY, GENERATIONS, Genetic, MUTATION, POPULATION};
 pub use strategy::{GivenOrder, MemberOrders, ORDER, Policies, PolicyTask, STRATEGIES, Strategy};
@@ -224,6 +225,14 @@ impl Member {
         match &self.chain {
             MemberChain::AnyOrder { model, .. } => &**model,
             MemberChain::FixedOrder(model) => &**model,
+        }
+    }
+
+    /// The model, where it can be walked in any order; members may share it.
+    pub(crate) fn any_order_model(&self) -> Option<&Arc<dyn AnyOrderModel>> {
+        match &self.chain {
+            MemberChain::AnyOrder { model, .. } => Some(model),
+            MemberChain::FixedOrder(_) => None,
         }
     }
 

@@ -64,10 +64,8 @@ impl Ensemble {
                 scores[place] = f64::from(u8::from(relevant));
             }
             let majority = majority(votes, self.n_labels, self.members.len(), self.vote_ties);
-            let weight = 1.0 / outputs.len() as f64;
             for row in 0..here {
-                let label_sets: Vec<(f64, &[u64])> =
-                    outputs.iter().map(|of| (weight, of.decisions.row(row))).collect();
+                let label_sets = label_sets(&outputs, row);
                 let output = RowOutput {
                     majority: majority.row(row),
                     probabilities: &scores[row * self.n_labels..(row + 1) * self.n_labels],
@@ -108,8 +106,16 @@ impl Ensemble {
 
     /// Learns how scores become probabilities from the training rows that members have not seen. Where
     /// every member has seen every row, nothing is learned.
-    pub(crate) fn calibrate(&mut self, train: &Prepared, seed: Seed) -> Result<()> {
-        let held_out = self.held_out_scores(train)?;
+    ///
+    /// Where models answer out of bag, every row is asked of all members, each of which answers by the
+    /// parts of it that have not seen the row.
+    pub(crate) fn calibrate(
+        &mut self,
+        train: &Prepared,
+        out_of_bag: bool,
+        seed: Seed,
+    ) -> Result<()> {
+        let held_out = self.held_out_scores(train, out_of_bag)?;
         let learn = |held_out: HeldOutScores| {
             Calibration::learn(&held_out, train.data().labels(), seed.child("calibration", 0))
         };
@@ -119,12 +125,13 @@ impl Ensemble {
 
     /// The mean scores of training rows, each by the members that have not seen it; none where there is no
     /// such row.
-    fn held_out_scores(&self, train: &Prepared) -> Result<Option<HeldOutScores>> {
+    fn held_out_scores(&self, train: &Prepared, out_of_bag: bool) -> Result<Option<HeldOutScores>> {
         let (data, n_labels) = (train.data(), self.n_labels);
+        let rows = rows_within(data.n_rows(), n_labels, train.memory().limit());
         let unseen = |is_seen: &dyn Fn(&Member) -> Vec<bool>| -> Vec<Vec<usize>> {
             let of = |member: &Member| {
                 let seen = is_seen(member);
-                (0..data.n_rows()).filter(|&row| !seen[row]).collect()
+                rows.iter().copied().filter(|&row| !seen[row]).collect()
             };
             self.members.iter().map(of).collect()
         };
@@ -142,10 +149,15 @@ impl Ensemble {
         if by_member.iter().all(Vec::is_empty) {
             by_member = unseen(&|member: &Member| mark(&[&member.fitting]));
         }
+        if out_of_bag {
+            by_member = unseen(&|_: &Member| mark(&[]));
+        }
         let near = self.needs_neighbourhood().then(|| Neighbourhood::of_prepared(train));
         let near = near.transpose()?;
-        let mut sums = vec![0.0; data.n_rows() * n_labels];
-        let mut n_members = vec![0u32; data.n_rows()];
+        let mut sums = vec![0.0; rows.len() * n_labels];
+        let mut n_members = vec![0u32; rows.len()];
+        let mut place_of = vec![0; data.n_rows()];
+        rows.iter().enumerate().for_each(|(place, &row)| place_of[row] = place);
         let mut scale = Scale::Probability;
         let step = rows_at_once(near.as_ref());
         for start in (0..data.n_rows()).step_by(step) {
@@ -159,7 +171,8 @@ impl Ensemble {
                 train.cancel().check()?;
                 let rows = here(unseen);
                 let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
-                let outputs = block.with_selected(&places, |block| member.outputs(block));
+                let ask = |block: &Block| member.outputs(block);
+                let outputs = block.with_selected(&places, out_of_bag, ask);
                 Ok((rows, outputs))
             });
             // One member after the other, so that sums do not depend on the threads.
@@ -170,19 +183,21 @@ impl Ensemble {
                 for (row, scores) in
                     rows.into_iter().zip(outputs.scores.chunks_exact(n_labels.max(1)))
                 {
-                    n_members[row] += 1;
-                    let sums = &mut sums[row * n_labels..(row + 1) * n_labels];
+                    let place = place_of[row];
+                    n_members[place] += 1;
+                    let sums = &mut sums[place * n_labels..(place + 1) * n_labels];
                     sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
                 }
             }
         }
-        let rows: Vec<usize> = (0..data.n_rows()).filter(|&row| n_members[row] > 0).collect();
-        let mut scores = Vec::with_capacity(rows.len() * n_labels);
-        for &row in &rows {
-            let n = f64::from(n_members[row]);
-            scores.extend(sums[row * n_labels..(row + 1) * n_labels].iter().map(|sum| sum / n));
+        let (mut asked, mut scores) = (Vec::new(), Vec::new());
+        for (place, (&row, sums)) in rows.iter().zip(sums.chunks(n_labels.max(1))).enumerate() {
+            if n_members[place] > 0 {
+                asked.push(row);
+                scores.extend(sums.iter().map(|sum| sum / f64::from(n_members[place])));
+            }
         }
-        Ok((!rows.is_empty()).then_some(HeldOutScores { scale, rows, scores }))
+        Ok((!asked.is_empty()).then_some(HeldOutScores { scale, rows: asked, scores }))
     }
 }
 
@@ -193,6 +208,32 @@ impl Member {
         self.walk(block, &mut outputs);
         outputs
     }
+}
+
+/// The rows whose scores are learned from: all of them, or as many, evenly spread, as have a place in so
+/// many bytes. Beyond some millions of cells, more of them would take longer and tell nothing new.
+fn rows_within(n_rows: usize, n_labels: usize, max_memory: u64) -> Vec<usize> {
+    // A score and its sum, then sorted by label with its row and its label, as score and as probability.
+    const BYTES_A_CELL: u64 = 64;
+    const MOST_CELLS: u64 = 1 << 25;
+    let n_cells = (max_memory / BYTES_A_CELL).min(MOST_CELLS);
+    let most = (n_cells / n_labels.max(1) as u64) as usize;
+    let n = n_rows.min(most);
+    (0..n).map(|at| (at as u128 * n_rows as u128 / n as u128) as usize).collect()
+}
+
+/// The label sets that members speak of for a row: what the models know of them jointly or, where they know
+/// nothing, what each member decided, all with the same weight.
+fn label_sets(outputs: &[Outputs], row: usize) -> Vec<(f64, &[u64])> {
+    let weight = 1.0 / outputs.len() as f64;
+    let mut sets: Vec<(f64, &[u64])> = Vec::new();
+    for of in outputs {
+        match &of.joint_laws[row] {
+            Some(law) => sets.extend(law.iter().map(|(share, set)| (share * weight, &set[..]))),
+            None => sets.push((weight, of.decisions.row(row))),
+        }
+    }
+    sets
 }
 
 /// The known labels of some rows, and whether each is relevant.
@@ -218,4 +259,17 @@ fn mean_scores(outputs: &[Outputs]) -> Vec<f64> {
     let n = outputs.len() as f64;
     sums.iter_mut().for_each(|sum| *sum /= n);
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_learned_from_are_spread_over_all() {
+        assert_eq!(rows_within(5, 2, u64::MAX), [0, 1, 2, 3, 4]);
+        // 64 bytes for each of two cells: 512 bytes hold four of ten rows.
+        assert_eq!(rows_within(10, 2, 512), [0, 2, 5, 7]);
+        assert!(rows_within(10, 2, 100).is_empty() && rows_within(0, 0, 100).is_empty());
+    }
 }

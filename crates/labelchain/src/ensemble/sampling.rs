@@ -57,6 +57,17 @@ pub enum SearchRows {
     Training,
 }
 
+/// Which rows the members of a base learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberRows {
+    /// Each member draws some of the rows, is fitted on a part of these and validated on the rest, and
+    /// each of its labels may leave out rows and inputs.
+    Drawn,
+    /// All members share one model of all rows. It is an ensemble of its own, whose parts draw rows, so
+    /// that it can be validated on all rows, too: out of bag. Members differ by their orders only.
+    Shared,
+}
+
 /// How an ensemble is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
@@ -66,11 +77,13 @@ pub struct Sampling {
     pub sample: f64,
     /// t: share of those to fit on; the rest validates.
     pub fit_share: f64,
+    /// Whether they draw rows at all.
+    pub member_rows: MemberRows,
 }
 
 impl Default for Sampling {
     fn default() -> Sampling {
-        Sampling::of(&Settings::default())
+        Sampling::of(&Settings::default(), MemberRows::Drawn)
     }
 }
 
@@ -88,23 +101,27 @@ pub struct Candidate<M> {
     pub fitting: Vec<usize>,
     /// Rows to judge it by, ascending.
     pub validation: Vec<usize>,
+    /// Whether it was fitted on these, too, and is to be asked about them out of bag.
+    pub out_of_bag: bool,
 }
 
 impl Sampling {
-    /// What it reads.
-    pub const SETTINGS: &'static [&'static dyn AnySetting] = &[&MEMBERS, &SAMPLE, &FIT_SHARE];
+    /// What it reads where members draw rows, beside how many of them vote.
+    pub const SETTINGS: &'static [&'static dyn AnySetting] = &[&SAMPLE, &FIT_SHARE];
 
-    /// As it is set.
-    pub fn of(settings: &Settings) -> Sampling {
-        Sampling {
-            n_members: settings.get(&MEMBERS),
-            sample: settings.get(&SAMPLE),
-            fit_share: settings.get(&FIT_SHARE),
-        }
+    /// As it is set. Members that share a model are fitted on all rows.
+    pub fn of(settings: &Settings, member_rows: MemberRows) -> Sampling {
+        let n_members = settings.get(&MEMBERS);
+        let (sample, fit_share) = match member_rows {
+            MemberRows::Drawn => (settings.get(&SAMPLE), settings.get(&FIT_SHARE)),
+            MemberRows::Shared => (1.0, 1.0),
+        };
+        Sampling { n_members, sample, fit_share, member_rows }
     }
 
-    /// Trains K models, each on a part of its own rows, to be judged by the rest of them. `fit` is
-    /// given the rows to fit on and an order, for models that must be trained for one.
+    /// Trains K models, each on a part of its own rows, to be judged by the rest of them; one model of all
+    /// rows where members share it. `fit` is given the rows to fit on and an order, for models that must
+    /// be trained for one.
     pub fn candidates<M: Send + Sync>(
         &self,
         train: &Prepared,
@@ -112,14 +129,36 @@ impl Sampling {
         fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<Vec<Candidate<M>>> {
         let n_rows = train.data().n_rows();
+        if self.member_rows == MemberRows::Shared {
+            let draw = |member| {
+                let (seed, all) = (seed.child("member", member), (0..n_rows).collect());
+                Ok(Draw { seed, fitting: (0..n_rows).collect(), validation: all, out_of_bag: true })
+            };
+            return train_all(1, train, draw, fit);
+        }
         let draw = |member| {
             let seed = seed.child("member", member);
             let drawn = subsample(n_rows, self.sample, seed)?;
             let cut = self.cut(drawn.len(), n_rows, seed)?;
             let of = |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect();
-            Ok(Draw { seed, fitting: of(cut.train), validation: of(cut.test) })
+            let (fitting, validation) = (of(cut.train), of(cut.test));
+            Ok(Draw { seed, fitting, validation, out_of_bag: false })
         };
         train_all(self.n_members, train, draw, fit)
+    }
+
+    /// The members that share the model of a candidate, each with an order of its own.
+    pub fn in_orders<M: Clone>(
+        &self,
+        of: &Candidate<M>,
+        n_labels: usize,
+        seed: Seed,
+    ) -> Vec<Candidate<M>> {
+        let member = |at: usize| {
+            let order = Order::random(n_labels, seed.child("member", at).child("order", 0));
+            Candidate { at, order, ..of.clone() }
+        };
+        (0..self.n_members).map(member).collect()
     }
 
     /// How the candidates of a search are drawn, of which there are so many. Where the search holds out no
@@ -185,7 +224,7 @@ impl SearchSampling {
             if self.rows == SearchRows::OutOfBag {
                 validation.retain(|row| fitting.binary_search(row).is_err());
             }
-            Ok(Draw { seed, fitting, validation })
+            Ok(Draw { seed, fitting, validation, out_of_bag: false })
         };
         train_all(self.sampling.n_members, train, draw, fit)
     }
@@ -202,11 +241,11 @@ fn train_all<M: Send + Sync>(
         return Err(Error::Setting { name, value, accepted: "at least 1" });
     }
     let candidate = |at: usize| {
-        let Draw { seed, fitting, validation } = draw(at)?;
+        let Draw { seed, fitting, validation, out_of_bag } = draw(at)?;
         let order = Order::random(train.data().n_labels(), seed.child("order", 0));
         train.cancel().check()?;
         let model = fit(&fitting, &order, seed)?;
-        Ok(Candidate { at, model, order, fitting, validation })
+        Ok(Candidate { at, model, order, fitting, validation, out_of_bag })
     };
     (0..n).into_par_iter().map(candidate).collect()
 }
@@ -216,6 +255,7 @@ struct Draw {
     seed: Seed,
     fitting: Vec<usize>,
     validation: Vec<usize>,
+    out_of_bag: bool,
 }
 
 #[cfg(test)]
@@ -231,7 +271,7 @@ mod tests {
         let train = Prepared::as_is(&data.with_label_indicators(&["late"], &late).unwrap());
         let drawn = |search_rows| {
             let fit = |_: &[usize], _: &Order, _| Ok(());
-            let sampling = Sampling { n_members: 2, sample: 0.66, fit_share: 0.6 };
+            let sampling = Sampling { n_members: 2, ..Sampling::default() };
             sampling.for_search(7, search_rows).candidates(&train, Seed::new(1), fit).unwrap()
         };
         let all: Vec<usize> = (0..100).collect();

@@ -162,6 +162,11 @@ impl Strategy {
         matches!(self.orders, MemberOrders::PerRow { .. } | MemberOrders::ByCertainty)
     }
 
+    /// Whether members that share a model differ all the same: by the orders in which they walk it.
+    pub fn differs_by_order(&self) -> bool {
+        matches!(self.orders, MemberOrders::PerMember)
+    }
+
     /// Whether orders or members are chosen by how candidates do on validation rows.
     pub fn needs_validation(&self) -> bool {
         self.is_searched || matches!(self.orders, MemberOrders::PerRow { .. })

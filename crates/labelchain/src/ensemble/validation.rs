@@ -42,7 +42,8 @@ pub(super) fn on_validation<M: Sync, A: Send>(
             let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
             let rankings = rankings.as_ref().map(|rankings| rankings.select(&places));
             let (features, rankings) = (data.features(), rankings.as_ref());
-            let block = Block { rankings, ..Block::of(features, rows) };
+            let out_of_bag = candidate.out_of_bag;
+            let block = Block { rankings, out_of_bag, ..Block::of(features, rows) };
             answers.push(ask(candidate, &block));
             Ok::<(), Error>(())
         })?;

@@ -12,8 +12,8 @@ use crate::chain::{
 use crate::cost::{Clock, Cost};
 use crate::data::LabelMatrix;
 use crate::ensemble::{
-    Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, ORDER,
-    PolicyTask, SEARCH_ROWS, Sampling, Strategy, VOTE_TIES, VoteTies,
+    Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, MemberRows,
+    ORDER, PolicyTask, SEARCH_ROWS, Sampling, Strategy, VOTE_TIES, VoteTies,
 };
 use crate::error::{Error, Result};
 use crate::memory::Memory;
@@ -129,7 +129,7 @@ impl Fitting<'_> {
             self.refuse_unknown_labels(base)?;
         }
         let settings = self.settings_of(base);
-        let task = self.task(&settings, self.sampling());
+        let task = self.task(&settings, self.sampling(base));
         // Tuning may take long; what will not fit is refused before.
         self.reserve(base, task.sampling, &self.train.memory().fork())?;
         let models = match base.kind {
@@ -163,8 +163,8 @@ impl Fitting<'_> {
         })
     }
 
-    fn sampling(&self) -> Sampling {
-        Sampling::of(self.settings)
+    fn sampling(&self, base: &Base) -> Sampling {
+        Sampling::of(self.settings, base.member_rows)
     }
 
     fn vote_ties(&self) -> VoteTies {
@@ -173,7 +173,8 @@ impl Fitting<'_> {
 
     /// What a base reads of the settings.
     fn settings_of(&self, base: &Base) -> Settings {
-        let read = base.settings.iter().chain(Preparation::SETTINGS).copied();
+        let read = [base.settings, base.chain_settings, Preparation::SETTINGS];
+        let read = read.into_iter().flatten().copied();
         self.settings.only(&read.collect::<Vec<_>>())
     }
 
@@ -218,7 +219,8 @@ impl Fitting<'_> {
         let clock = Clock::start();
         let mut ensemble = Ensemble::new(members, self.train.data().n_labels(), self.vote_ties());
         if self.calibrates {
-            ensemble.calibrate(self.train, self.seed)?;
+            let out_of_bag = trained.base.member_rows == MemberRows::Shared;
+            ensemble.calibrate(self.train, out_of_bag, self.seed)?;
         }
         Ok(Fitted { ensemble, tuned, cost: trained.cost + cost + clock.cost() })
     }
@@ -259,6 +261,7 @@ impl StrategyFit<'_> {
         };
         let candidates = self.members_of(trained, |model| &**model, decide)?;
         let mut tuned = learner.tuned_settings();
+        tuned.extend(candidates.first().map(|of| of.model.tuned()).unwrap_or_default());
         let orders: Vec<ChosenOrders> = match self.strategy.orders {
             MemberOrders::Independent => {
                 candidates.iter().map(|_| ChosenOrders::Independent).collect()
@@ -277,7 +280,7 @@ impl StrategyFit<'_> {
                     learner,
                     train,
                     settings: self.settings,
-                    sampling: self.fitting.sampling(),
+                    sampling: self.sampling(),
                     vote_ties: self.fitting.vote_ties(),
                     seed: self.fitting.seed,
                 })?;
@@ -322,7 +325,7 @@ impl StrategyFit<'_> {
         shared: &'t Shared<M>,
         train: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<&'t Trained<M>> {
-        let (sampling, seed) = (self.fitting.sampling(), self.fitting.seed);
+        let (sampling, seed) = (self.sampling(), self.fitting.seed);
         let is_searched = self.strategy.is_searched;
         let cell = if is_searched { &shared.contenders } else { &shared.members };
         if let Some(trained) = cell.get() {
@@ -343,19 +346,31 @@ impl StrategyFit<'_> {
         Ok(cell.get_or_init(|| Trained { candidates, cost: clock.cost() }))
     }
 
+    fn sampling(&self) -> Sampling {
+        self.fitting.sampling(self.base)
+    }
+
     /// How the members are searched for.
     fn genetic(&self) -> Result<Genetic> {
-        let n_members = self.fitting.sampling().n_members;
+        let n_members = self.sampling().n_members;
         Genetic::of(self.settings, n_members, self.fitting.vote_ties())
     }
 
-    /// The candidates that become members: all of them, or those that a search chooses.
+    /// The candidates that become members: all of them, or those that a search chooses, or one in many
+    /// orders.
     fn members_of<M: Clone + Sync>(
         &self,
         trained: &Trained<M>,
         base: impl Fn(&M) -> &dyn BaseModel,
         decide: impl Fn(&Candidate<M>, &Block) -> LabelMatrix + Sync,
     ) -> Result<Vec<Candidate<M>>> {
+        if let [shared] = &trained.candidates[..]
+            && self.base.member_rows == MemberRows::Shared
+            && self.strategy.differs_by_order()
+        {
+            let n_labels = self.fitting.train.data().n_labels();
+            return Ok(self.sampling().in_orders(shared, n_labels, self.fitting.seed));
+        }
         let candidates = trained.candidates.clone();
         if !self.strategy.is_searched {
             return Ok(candidates);

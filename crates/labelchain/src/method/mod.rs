@@ -14,7 +14,8 @@ use std::str::FromStr;
 use crate::base::{BASES, Base};
 use crate::decide::Aim;
 use crate::ensemble::{
-    FIT_SHARE, SAMPLE, SEARCH_ROWS, STRATEGIES, Sampling, SearchRows, Strategy, VOTE_TIES,
+    FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, STRATEGIES, Sampling, SearchRows,
+    Strategy, VOTE_TIES,
 };
 use crate::error::{Error, Result, nearest};
 use crate::prepare::Preparation;
@@ -41,9 +42,24 @@ pub struct Method {
 }
 
 impl Method {
-    /// A method of these two that aims at votes; refused where orders are chosen for each row and models must be
-    /// trained for one.
+    /// A method of these two that aims at votes; refused where orders are chosen for each row and models
+    /// must be trained for one, and where members are searched for and all share one model.
     pub fn new(strategy: &'static Strategy, base: &'static Base) -> Result<Method> {
+        let refused = |accepted| {
+            let value = format!("{:?}", format!("{}-{}", strategy.name, base.name));
+            Err(Error::Value { name: "method".into(), value, accepted })
+        };
+        if strategy.is_searched && base.member_rows == MemberRows::Shared {
+            let searched = STRATEGIES.iter().filter(|it| it.is_searched).map(|it| it.name);
+            let others = STRATEGIES.iter().filter(|it| !it.is_searched).map(|it| it.name);
+            return refused(format!(
+                "a search among members that learn from different rows, which those of {} do not: {} go with other bases; {} takes {}",
+                base.name,
+                in_words(&searched.collect::<Vec<_>>(), "and"),
+                base.name,
+                in_words(&others.collect::<Vec<_>>(), "or"),
+            ));
+        }
         if !strategy.chooses_per_row() || base.is_free_of_order() {
             return Ok(Method { strategy, base, aim: None });
         }
@@ -53,17 +69,13 @@ impl Method {
         };
         let per_row = STRATEGIES.iter().filter(|it| it.chooses_per_row()).map(|it| it.name);
         let others = STRATEGIES.iter().filter(|it| !it.chooses_per_row()).map(|it| it.name);
-        Err(Error::Value {
-            name: "method".into(),
-            value: format!("{:?}", format!("{}-{}", strategy.name, base.name)),
-            accepted: format!(
-                "a model that can be walked in any order: {} take {}; {} go with {}",
-                in_words(&per_row.collect::<Vec<_>>(), "and"),
-                names(&|base| base.is_free_of_order()),
-                names(&|base| !base.is_free_of_order()).replace(" or ", " and "),
-                in_words(&others.collect::<Vec<_>>(), "or"),
-            ),
-        })
+        refused(format!(
+            "a model that can be walked in any order: {} take {}; {} go with {}",
+            in_words(&per_row.collect::<Vec<_>>(), "and"),
+            names(&|base| base.is_free_of_order()),
+            names(&|base| !base.is_free_of_order()).replace(" or ", " and "),
+            in_words(&others.collect::<Vec<_>>(), "or"),
+        ))
     }
 
     /// The same with another aim.
@@ -114,10 +126,18 @@ impl Method {
 
     /// The settings that can change what this method does.
     pub fn settings(self) -> impl Iterator<Item = &'static dyn AnySetting> {
-        let general = general_settings();
-        general
-            .chain(self.strategy.settings.iter().copied())
-            .chain(self.base.settings.iter().copied())
+        let is_drawn = self.base.member_rows == MemberRows::Drawn;
+        let votes = is_drawn || self.strategy.differs_by_order();
+        let is_chained = self.strategy.is_chained();
+        let some = |is_used, settings: &'static [&'static dyn AnySetting]| {
+            settings.iter().copied().filter(move |_| is_used)
+        };
+        some(votes, VOTING)
+            .chain(some(is_drawn, Sampling::SETTINGS))
+            .chain(some(is_drawn, Preparation::SETTINGS))
+            .chain(some(true, self.strategy.settings))
+            .chain(some(true, self.base.settings))
+            .chain(some(is_chained, self.base.chain_settings))
     }
 
     /// Whether a setting, by its name, can change what this method does.
@@ -138,7 +158,9 @@ impl Method {
                 accepted: "below 1 where search-rows is out-of-bag, because candidates vote on the rows that they did not draw".into(),
             });
         }
-        let holds_out_rows = if self.strategy.is_searched {
+        let holds_out_rows = if self.base.member_rows == MemberRows::Shared {
+            false
+        } else if self.strategy.is_searched {
             search_rows == SearchRows::HeldOut
         } else {
             self.strategy.needs_validation()
@@ -173,29 +195,20 @@ impl Method {
     }
 }
 
-/// The settings of every method.
-fn general_settings() -> impl Iterator<Item = &'static dyn AnySetting> {
-    let vote_ties: &dyn AnySetting = &VOTE_TIES;
-    let sampling = Sampling::SETTINGS.iter().copied();
-    sampling.chain([vote_ties]).chain(Preparation::SETTINGS.iter().copied())
-}
+/// The settings of methods whose members differ.
+const VOTING: &[&dyn AnySetting] = &[&MEMBERS, &VOTE_TIES];
 
-/// Every setting there is, once each, with the strategies and bases that use it.
+/// Every setting there is, once each, with the methods that use it.
 pub fn registry() -> Vec<Registered> {
+    let of_bases = BASES.iter().flat_map(|base| [base.settings, base.chain_settings]);
+    let of_strategies = STRATEGIES.iter().map(|strategy| strategy.settings);
+    let of_members = [VOTING, Sampling::SETTINGS, Preparation::SETTINGS].into_iter();
     let mut all: Vec<Registered> = Vec::new();
-    let mut add = |setting: &'static dyn AnySetting, users: Option<SettingOwner>| match all
-        .iter_mut()
-        .find(|known| known.setting.name() == setting.name())
-    {
-        Some(known) => known.users.extend(users),
-        None => all.push(Registered { setting, users: users.into_iter().collect() }),
-    };
-    general_settings().for_each(|setting| add(setting, None));
-    for base in BASES {
-        base.settings.iter().for_each(|&setting| add(setting, Some(SettingOwner::Base(base))));
-    }
-    for strategy in STRATEGIES {
-        strategy.settings.iter().for_each(|&it| add(it, Some(SettingOwner::Strategy(strategy))));
+    for &setting in of_members.chain(of_bases).chain(of_strategies).flatten() {
+        if all.iter().all(|known| known.setting.name() != setting.name()) {
+            let users = Method::all().filter(|method| method.uses(setting.name()));
+            all.push(Registered { setting, users: users.collect() });
+        }
     }
     all
 }
@@ -204,36 +217,38 @@ pub fn registry() -> Vec<Registered> {
 pub struct Registered {
     /// The setting.
     pub setting: &'static dyn AnySetting,
-    /// The strategies and bases that list it; empty where every method uses it.
-    pub users: Vec<SettingOwner>,
-}
-
-/// What lists a setting.
-#[derive(Clone, Copy)]
-pub enum SettingOwner {
-    /// A base: methods that end with its name use the setting.
-    Base(&'static Base),
-    /// A strategy: methods that begin with its name use the setting.
-    Strategy(&'static Strategy),
+    /// The methods that use it.
+    pub users: Vec<Method>,
 }
 
 impl Registered {
-    /// Which methods use the setting, in a few words.
+    /// Which methods use the setting, in a few words: those with some bases, those of some strategies, and
+    /// others by name.
     pub fn applies_to(&self) -> String {
-        let names: Vec<String> = self
-            .users
-            .iter()
-            .map(|user| match user {
-                SettingOwner::Base(base) => format!("-{}", base.name),
-                SettingOwner::Strategy(strategy) => strategy.name.into(),
-            })
-            .collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match (&names[..], self.users.first()) {
-            ([], _) => "all methods".into(),
-            (_, Some(SettingOwner::Base(_))) => format!("methods with {}", in_words(&names, "and")),
-            ([_], _) => format!("method {}", names[0]),
-            _ => format!("methods {}", in_words(&names, "and")),
+        let is_whole = |belongs: &dyn Fn(&Method) -> bool| {
+            Method::all().filter(belongs).all(|method| self.users.contains(&method))
+        };
+        let bases = BASES.iter().filter(|base| is_whole(&|it| it.base.name == base.name));
+        let bases: Vec<String> = bases.map(|base| format!("-{}", base.name)).collect();
+        let is_of_base = |method: &Method| bases.iter().any(|it| it[1..] == *method.base.name);
+        let others: Vec<Method> = self.users.iter().copied().filter(|it| !is_of_base(it)).collect();
+        let strategies = STRATEGIES.iter().filter(|strategy| {
+            let is_of = |it: &Method| it.strategy.name == strategy.name;
+            others.iter().any(is_of) && is_whole(&is_of)
+        });
+        let mut names: Vec<String> = strategies.map(|strategy| strategy.name.into()).collect();
+        let alone = others.iter().filter(|it| !names.iter().any(|name| name == it.strategy.name));
+        let alone: Vec<String> = alone.map(Method::to_string).collect();
+        names.extend(alone);
+        let words = |names: &[String]| {
+            in_words(&names.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        };
+        match (bases.len(), names.len()) {
+            (n_bases, _) if n_bases == BASES.len() => "all methods".into(),
+            (0, 1) => format!("method {}", names[0]),
+            (0, _) => format!("methods {}", words(&names)),
+            (_, 0) => format!("methods with {}", words(&bases)),
+            _ => format!("methods with {}, and {}", words(&bases), words(&names)),
         }
     }
 }

@@ -13,12 +13,14 @@
 
 use std::io::{self, Read as _, Write};
 use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::Model;
 use crate::base::BaseKind;
-use crate::chain::{Order, TunedSetting};
+use crate::chain::{AnyOrderModel, Order, TunedSetting};
 use crate::data::{Attribute, Matrix, open_stored, save};
 use crate::decide::Calibration;
 use crate::decode::{DecodeBudget, decode};
@@ -136,7 +138,7 @@ impl Serialize for Bytes {
 
 #[derive(Serialize, Deserialize)]
 struct StoredMember<B> {
-    /// As its base encodes it.
+    /// As its base encodes it; no bytes where it is that of the member before.
     model: B,
     orders: StoredOrders<B>,
     candidate: usize,
@@ -274,7 +276,12 @@ impl Model {
 
     fn stored(&self) -> postcard::Result<Stored<Bytes>> {
         let own = |text: &str| text.to_string();
-        let member = |member: &Member| {
+        let shared = |at: usize| Some(self.members()[at.checked_sub(1)?].any_order_model()?);
+        let encode = |at: usize, model: &Arc<dyn AnyOrderModel>| match shared(at) {
+            Some(before) if ptr::addr_eq(Arc::as_ptr(before), Arc::as_ptr(model)) => Ok(Vec::new()),
+            _ => model.encode(),
+        };
+        let member = |(at, member): (usize, &Member)| {
             let (model, orders) = match &member.chain {
                 MemberChain::FixedOrder(model) => (Bytes(model.encode()?), StoredOrders::Own),
                 MemberChain::AnyOrder { model, orders } => {
@@ -286,7 +293,7 @@ impl Model {
                             StoredOrders::PerRow(Bytes(policy.encode()?))
                         }
                     };
-                    (Bytes(model.encode()?), orders)
+                    (Bytes(encode(at, model)?), orders)
                 }
             };
             Ok(StoredMember {
@@ -313,7 +320,12 @@ impl Model {
             standardizer: self.standardizer.clone(),
             is_sparse: self.is_sparse,
             n_rows: self.n_rows,
-            members: self.members().iter().map(member).collect::<postcard::Result<_>>()?,
+            members: self
+                .members()
+                .iter()
+                .enumerate()
+                .map(member)
+                .collect::<postcard::Result<_>>()?,
             train: self.train.clone(),
             bags: self.bags.clone(),
             calibration: self.ensemble.calibration().cloned(),
@@ -330,8 +342,12 @@ impl Model {
         let tuned = |(name, values): (String, Vec<Option<f64>>)| {
             Some(TunedSetting { setting: setting(&name).ok()?.name(), values })
         };
-        let members = stored.members.into_iter().map(|member| member.decoded(method, budget));
-        let members: Vec<Member> = members.collect::<Option<_>>()?;
+        let mut members: Vec<Member> = Vec::new();
+        for member in stored.members {
+            let before = members.last().and_then(Member::any_order_model);
+            let member = member.decoded(method, before, budget)?;
+            members.push(member);
+        }
         let (n_labels, vote_ties) = (stored.label_names.len(), settings.get(&VOTE_TIES));
         Some(Model {
             version: stored.version,
@@ -354,8 +370,14 @@ impl Model {
 }
 
 impl StoredMember<&[u8]> {
-    /// The member, if its parts are what the method's base and strategy make.
-    fn decoded(self, method: Method, budget: &DecodeBudget) -> Option<Member> {
+    /// The member, if its parts are what the method's base and strategy make; `before` is the model of the
+    /// member before it.
+    fn decoded(
+        self,
+        method: Method,
+        before: Option<&Arc<dyn AnyOrderModel>>,
+        budget: &DecodeBudget,
+    ) -> Option<Member> {
         let chain = match (&method.base().kind, self.orders) {
             (BaseKind::FixedOrder { decode, .. }, StoredOrders::Own) => {
                 MemberChain::FixedOrder(decode(self.model, budget)?)
@@ -376,7 +398,9 @@ impl StoredMember<&[u8]> {
                     }
                     _ => return None,
                 };
-                MemberChain::AnyOrder { model: decode(self.model, budget)?, orders }
+                let is_shared = self.model.is_empty();
+                let model = if is_shared { before.cloned()? } else { decode(self.model, budget)? };
+                MemberChain::AnyOrder { model, orders }
             }
             _ => return None,
         };

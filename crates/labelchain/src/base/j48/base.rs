@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{J48, J48Model, Node};
 use crate::base::{Base, BaseKind, decode_fixed_order};
 use crate::chain::{FixedOrderChain, FixedOrderLearner, FixedOrderModel, Order};
+use crate::ensemble::MemberRows;
 use crate::error::Result;
 use crate::prepare::{Preparation, Prepared};
 use crate::seed::Seed;
@@ -53,6 +54,7 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_fixed_order::<FixedOrderChain<J48Model>>,
     },
+    member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: true,
     training_bytes: |task| {
@@ -67,6 +69,7 @@ pub(in crate::base) static BASE: Base = Base {
         task.selection_bytes() + growing + trees
     },
     settings: &[&CONFIDENCE, &MIN_LEAF, &UNPRUNED, &BINARY_SPLITS],
+    chain_settings: &[],
 };
 
 /// Trees for every label.

@@ -4,6 +4,7 @@ use super::tuning::tune_neighbours;
 use super::{NearestNeighbours, NearestNeighboursModel, Ties};
 use crate::base::{Base, BaseKind, decode_any_order};
 use crate::distance::Metric;
+use crate::ensemble::MemberRows;
 use crate::prepare::Preparation;
 use crate::settings::{OneOf, Or, Setting, Whole};
 
@@ -48,6 +49,7 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_any_order::<NearestNeighboursModel>,
     },
+    member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: true,
     training_bytes: |task| {
@@ -57,4 +59,5 @@ pub(in crate::base) static BASE: Base = Base {
         task.selection_bytes() + labels + 2 * data.features().n_bytes() as u64
     },
     settings: &[&NEIGHBOURS, &METRIC, &TIES],
+    chain_settings: &[],
 };

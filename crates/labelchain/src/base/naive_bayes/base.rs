@@ -6,6 +6,7 @@ use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, decode_any_order};
 use crate::data::{Dataset, LabelId};
+use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
 use crate::settings::{OneOf, Setting};
 
@@ -34,6 +35,7 @@ pub(in crate::base) static BASE: Base = Base {
         },
         decode: decode_any_order::<NaiveBayesModel>,
     },
+    member_rows: MemberRows::Drawn,
     learns_by_column: true,
     takes_unknown_labels: true,
     training_bytes: |task| {
@@ -50,6 +52,7 @@ pub(in crate::base) static BASE: Base = Base {
         task.selection_bytes() + task.n_members() * factors
     },
     settings: &[&LIKELIHOOD],
+    chain_settings: &[],
 };
 
 /// How many of a thousand columns have at most 256 values, by the first thousand rows.

@@ -6,6 +6,7 @@ use super::{Grid, GridCriterion, Kernel, Svm, SvmChain, TrainingRows};
 use crate::base::{Base, BaseKind, BaseTask, decode_fixed_order};
 use crate::chain::{FixedOrderLearner, FixedOrderModel, Order, TunedSetting};
 use crate::data::LabelId;
+use crate::ensemble::MemberRows;
 use crate::error::Result;
 use crate::prepare::{LabelView, Preparation, Prepared};
 use crate::seed::Seed;
@@ -47,6 +48,7 @@ pub(in crate::base) static BASE: Base = Base {
         learner: |task| Ok(Box::new(SvmChains::of(task)?)),
         decode: decode_fixed_order::<SvmChain>,
     },
+    member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: false,
     training_bytes: |task| {
@@ -56,6 +58,7 @@ pub(in crate::base) static BASE: Base = Base {
         task.selection_bytes() + cells + 8 * task.n_members() * n_numbers
     },
     settings: &[&KERNEL, &COST, &GAMMA, &GRID_CRITERION],
+    chain_settings: &[],
 };
 
 /// Support vector machines for every label.

@@ -1,0 +1,151 @@
+//! The forest as a base learner: its settings and its row in the table.
+
+use super::{Forest, ForestModel};
+use crate::base::{Base, BaseKind, decode_any_order};
+use crate::ensemble::MemberRows;
+use crate::error::{Error, Result};
+use crate::settings::{Accepts, Between, Flag, Or, Setting, Whole};
+
+/// T.
+static TREES: Setting<usize> = Setting {
+    name: "trees",
+    accepts: &Whole(1..=10_000),
+    default: 100,
+    help: "T: trees of the forest",
+};
+
+pub(super) static SPLIT_FEATURES: Setting<SplitFeatures> = Setting {
+    name: "split-features",
+    accepts: &SplitFeaturesText,
+    default: SplitFeatures::Sqrt,
+    help: "Inputs that are looked at in each node of a tree, drawn anew: the square root of all, a number, or a share",
+};
+
+static FOREST_LEAF: Setting<usize> = Setting {
+    name: "forest-leaf",
+    accepts: &Whole(1..=1_000_000),
+    default: 1,
+    help: "Different rows that a leaf of the forest has at least",
+};
+
+/// 1 - λ.
+pub(super) static TRUST: Setting<Option<f64>> = Setting {
+    name: "trust",
+    accepts: &Or("auto", Between(0.0, 1.0)),
+    default: None,
+    help: "1 - λ: what a label set loses of its weight when it disagrees with a decided label, from 0 (as binary relevance) to 1 (strict conditioning); auto chooses it out of bag",
+};
+
+static EXTRA_TREES: Setting<bool> = Setting {
+    name: "extra-trees",
+    accepts: &Flag,
+    default: false,
+    help: "Draw one cut of each input at random instead of looking for the best: extremely random trees",
+};
+
+pub(in crate::base) static BASE: Base = Base {
+    name: "forest",
+    about: "one forest for all labels",
+    kind: BaseKind::AnyOrder {
+        learner: |task| {
+            Ok(Box::new(Forest {
+                n_trees: task.settings.get(&TREES),
+                split_features: task.settings.get(&SPLIT_FEATURES),
+                min_leaf: task.settings.get(&FOREST_LEAF),
+                trust: task.settings.get(&TRUST),
+                extra_trees: task.settings.get(&EXTRA_TREES),
+            }))
+        },
+        decode: decode_any_order::<ForestModel>,
+    },
+    member_rows: MemberRows::Shared,
+    learns_by_column: false,
+    takes_unknown_labels: false,
+    training_bytes: |task| {
+        // A byte for each cell, or five for each stored one; a sorted column for each thread.
+        let data = task.train.data();
+        let (n_rows, n_cells) = (data.n_rows() as u64, data.features().n_bytes() as u64 / 8);
+        let n_threads = rayon::current_num_threads() as u64;
+        let bins = 5 * n_cells + 32 * n_rows * n_threads;
+        // A tree draws about 63 % of the rows. At worst each of them has a leaf, with its node, the node
+        // above it, its first entry, and the entry.
+        const OF_LEAF: u64 = 2 * 16 + 4 + 8;
+        let n_leaves = n_rows * 2 / 3 / task.settings.get(&FOREST_LEAF) as u64 + 1;
+        let trees = task.settings.get(&TREES) as u64 * (n_leaves * OF_LEAF + n_rows / 8);
+        bins + trees + 8 * n_rows + 2 * data.labels().n_bytes() as u64
+    },
+    settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES],
+    chain_settings: &[&TRUST],
+};
+
+/// How many inputs are looked at in each node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SplitFeatures {
+    /// The square root of all, rounded down.
+    Sqrt,
+    /// So many.
+    Number(usize),
+    /// This share of all, rounded down.
+    Share(f64),
+}
+
+impl SplitFeatures {
+    /// Of so many inputs; at least one, and at most all.
+    pub(super) fn of(self, n_inputs: usize) -> Result<usize> {
+        let n = match self {
+            SplitFeatures::Sqrt => n_inputs.isqrt(),
+            SplitFeatures::Number(n) => n,
+            SplitFeatures::Share(share) if share > 0.0 && share <= 1.0 => {
+                (share * n_inputs as f64) as usize
+            }
+            SplitFeatures::Share(share) => {
+                let (name, value) = (SPLIT_FEATURES.name, share.to_string());
+                let accepted = "a share above 0 and up to 1";
+                return Err(Error::Setting { name, value, accepted });
+            }
+        };
+        Ok(n.clamp(1, n_inputs.max(1)))
+    }
+}
+
+/// A number with a point is a share.
+struct SplitFeaturesText;
+
+impl Accepts<SplitFeatures> for SplitFeaturesText {
+    fn parse(&self, text: &str) -> Option<SplitFeatures> {
+        if text == "sqrt" {
+            return Some(SplitFeatures::Sqrt);
+        }
+        if let Ok(number) = text.parse() {
+            return (1..=1_000_000).contains(&number).then_some(SplitFeatures::Number(number));
+        }
+        let share = text.parse().ok().filter(|&share: &f64| share > 0.0 && share <= 1.0)?;
+        Some(SplitFeatures::Share(share))
+    }
+
+    fn text(&self, value: &SplitFeatures) -> String {
+        match value {
+            SplitFeatures::Sqrt => "sqrt".into(),
+            SplitFeatures::Number(number) => number.to_string(),
+            // With a point, so that 1.0 stays a share.
+            SplitFeatures::Share(share) => format!("{share:?}"),
+        }
+    }
+
+    fn json(&self, value: &SplitFeatures) -> serde_json::Value {
+        match value {
+            SplitFeatures::Sqrt => "sqrt".into(),
+            SplitFeatures::Number(number) => (*number).into(),
+            SplitFeatures::Share(share) => (*share).into(),
+        }
+    }
+
+    fn phrase(&self) -> String {
+        "sqrt, a whole number from 1 to 1000000, or a share with a point, such as 0.33 or 1.0"
+            .into()
+    }
+
+    fn placeholder(&self) -> String {
+        "sqrt|N|SHARE".into()
+    }
+}

@@ -1,0 +1,206 @@
+//! One forest for all labels: each tree estimates which label sets a row may have, and a chain walks
+//! what all trees say together.
+//!
+//! A tree knows no order of the labels: a split makes the labels of the rows on either side as alike as
+//! it can, all labels at once, and a leaf keeps the label sets of its rows. The leaves that a row falls
+//! into are an estimate of the joint law of its labels ([`joint`]). A chain conditions it: whoever
+//! disagrees with a decision loses weight ([`evidence`]). So reordering equals retraining, because training
+//! is the same for every order.
+//!
+//! Each tree draws its own rows, so that about a third of the trees did not see a given training row. These
+//! answer about it out of bag, as they would about a new row.
+
+mod base;
+mod bins;
+mod evidence;
+mod grow;
+mod joint;
+mod labels;
+mod split;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod trust;
+
+pub(super) use base::BASE;
+pub use base::SplitFeatures;
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::chain::{BaseModel, Block, ChainLearner, ChainModel, Dimensions, Scoring, TunedSetting};
+use crate::data::LabelMatrix;
+use crate::error::{Error, Result};
+use crate::prepare::Prepared;
+use crate::seed::Seed;
+use bins::Column;
+use evidence::ForestEvidence;
+use grow::{Soil, draws};
+use joint::JointLaws;
+use labels::TrainingLabels;
+use tree::{MAX_INPUTS, Tree};
+
+/// A forest for all labels (docs/methods.md, 8.5).
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `n_trees` | 100 | at least 1 | T: trees |
+/// | `split_features` | √ of all | | inputs that are looked at in each node |
+/// | `min_leaf` | 1 | at least 1 | different rows in a leaf |
+/// | `trust` | out of bag | 0 to 1 | 1 - λ: what a label set loses of its weight when it disagrees with a decision |
+/// | `extra_trees` | no | | cuts are drawn at random |
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forest {
+    /// T: trees.
+    pub n_trees: usize,
+    /// Inputs that are looked at in each node.
+    pub split_features: SplitFeatures,
+    /// Different rows that a leaf has at least.
+    pub min_leaf: usize,
+    /// 1 - λ, where λ is what a label set keeps of its weight when it disagrees with a decision; chosen
+    /// out of bag if none.
+    pub trust: Option<f64>,
+    /// Whether one cut of each input is drawn at random instead of the best one looked for: extremely
+    /// random trees. Rows are drawn as for any forest.
+    pub extra_trees: bool,
+}
+
+impl Default for Forest {
+    fn default() -> Forest {
+        Forest {
+            n_trees: 100,
+            split_features: SplitFeatures::Sqrt,
+            min_leaf: 1,
+            trust: None,
+            extra_trees: false,
+        }
+    }
+}
+
+/// Trees, and the label sets that their leaves name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ForestModel {
+    n_inputs: usize,
+    trust: f64,
+    /// The different label sets of the rows fitted on.
+    sets: LabelMatrix,
+    trees: Vec<Tree>,
+    /// The training rows fitted on, ascending.
+    rows: Vec<usize>,
+    /// What the rows of each tree were drawn by.
+    seed: Seed,
+    /// For each tree, a bit for each of the rows that it drew; drawn again from the seed when someone
+    /// asks.
+    #[serde(skip)]
+    drawn: OnceLock<Vec<Vec<u64>>>,
+}
+
+impl ChainLearner for Forest {
+    type Model = ForestModel;
+
+    fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
+        let mut model = self.fit_independent(train, rows, seed)?;
+        let trust = self.trust.unwrap_or_else(|| trust::choose(&model, train.data(), rows, seed));
+        model.trust = trust;
+        Ok(model)
+    }
+
+    /// Labels that are decided independently condition nothing: no trust has to be chosen.
+    fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
+        let refuse = |name, value: String, accepted| Err(Error::Setting { name, value, accepted });
+        let &Forest { n_trees, split_features, min_leaf, trust, extra_trees } = self;
+        if n_trees == 0 {
+            return refuse("trees", "0".into(), "at least 1");
+        }
+        if min_leaf == 0 {
+            return refuse("forest-leaf", "0".into(), "at least 1");
+        }
+        if let Some(trust) = trust
+            && !(0.0..=1.0).contains(&trust)
+        {
+            return refuse("trust", trust.to_string(), "a number from 0 to 1");
+        }
+        if rows.is_empty() {
+            let purpose = "growing a forest".into();
+            return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
+        }
+        let data = train.data();
+        let n_inputs = data.n_features();
+        if n_inputs > MAX_INPUTS || u32::try_from(rows.len()).is_err() {
+            let name = "inputs or rows of a forest";
+            return refuse(name, n_inputs.max(rows.len()).to_string(), "below a billion");
+        }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        let labels = TrainingLabels::new(data.labels(), &rows);
+        let columns = Column::all(data, &rows, train.cancel())?;
+        let soil = Soil {
+            columns: &columns,
+            labels: &labels,
+            n_tried: split_features.of(n_inputs)?,
+            min_leaf,
+            is_extremely_random: extra_trees,
+        };
+        let grow = |tree: usize| {
+            train.cancel().check()?;
+            Ok(soil.grow(seed.child("tree", tree)))
+        };
+        let trees = (0..n_trees).into_par_iter().map(grow).collect::<Result<_>>()?;
+        let (sets, trust, drawn) = (labels.sets, trust.unwrap_or(0.0), OnceLock::new());
+        Ok(ForestModel { n_inputs, trust, sets, trees, rows, seed, drawn })
+    }
+}
+
+impl ForestModel {
+    /// For each tree, a bit for each of the rows that it drew.
+    fn drawn(&self) -> &[Vec<u64>] {
+        let of_tree = |tree: usize| {
+            let mut bits = vec![0u64; self.rows.len().div_ceil(64)];
+            let n_draws = draws(self.rows.len(), self.seed.child("tree", tree));
+            for (place, _) in n_draws.iter().enumerate().filter(|(_, n)| **n > 0) {
+                bits[place / 64] |= 1 << (place % 64);
+            }
+            bits
+        };
+        let all = || (0..self.trees.len()).into_par_iter().map(of_tree).collect();
+        self.drawn.get_or_init(all)
+    }
+}
+
+impl BaseModel for ForestModel {
+    fn n_labels(&self) -> usize {
+        self.sets.n_labels()
+    }
+
+    fn fits(&self, dimensions: &Dimensions) -> bool {
+        let n_sets = self.sets.n_rows();
+        self.n_inputs == dimensions.n_features
+            && (0.0..=1.0).contains(&self.trust)
+            && self.sets.is_sound(n_sets, dimensions.n_labels)
+            && !self.trees.is_empty()
+            && self.trees.iter().all(|tree| tree.fits(self.n_inputs, n_sets))
+            && self.rows.is_sorted_by(|a, b| a < b)
+            && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
+    }
+
+    fn tuned(&self) -> Vec<TunedSetting> {
+        vec![TunedSetting { setting: base::TRUST.name, values: vec![Some(self.trust)] }]
+    }
+}
+
+impl Scoring for ForestModel {
+    type Scores = JointLaws;
+    type Evidence<'m> = ForestEvidence<'m>;
+
+    fn score(&self, block: &Block) -> JointLaws {
+        JointLaws::new(self, block)
+    }
+
+    fn evidence<'m>(&'m self, laws: &'m JointLaws, row: usize) -> ForestEvidence<'m> {
+        ForestEvidence::new(&self.sets, &laws.0[row], 1.0 - self.trust)
+    }
+}
+
+impl ChainModel for ForestModel {}

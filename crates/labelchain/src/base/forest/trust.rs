@@ -1,0 +1,57 @@
+//! How far decided labels are believed: λ, chosen out of bag.
+
+use rayon::prelude::*;
+
+use super::ForestModel;
+use super::evidence::ForestEvidence;
+use super::joint::JointLaws;
+use crate::chain::{Block, decide_by_certainty};
+use crate::data::{Dataset, LabelMatrix};
+use crate::seed::Seed;
+
+/// 1 - λ from strict conditioning to none.
+const TRUSTS: [f64; 7] = [1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0];
+
+/// How many rows are asked about.
+const MAX_ROWS: usize = 1000;
+
+/// The trust of least zero-one loss when training rows are walked by certainty, each by the trees that
+/// did not draw it; of equals that of least Hamming loss, of equals the greatest. At most a thousand rows
+/// are asked about, drawn at random.
+pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: Seed) -> f64 {
+    let mut asked = rows.to_vec();
+    if asked.len() > MAX_ROWS {
+        seed.child("trust", 0).rng().shuffle(&mut asked);
+        asked.truncate(MAX_ROWS);
+        asked.sort_unstable();
+    }
+    let block = Block { out_of_bag: true, ..Block::of(data.features(), &asked) };
+    let laws = JointLaws::new(model, &block);
+    let errors = |(row, law): (&usize, &Vec<_>)| {
+        TRUSTS.map(|trust| {
+            let start = ForestEvidence::new(&model.sets, law, 1.0 - trust);
+            count_errors(start, data.labels(), *row)
+        })
+    };
+    let add = |sums: [Errors; TRUSTS.len()], more: [Errors; TRUSTS.len()]| {
+        std::array::from_fn(|at| {
+            let ((rows, labels), (more_rows, more_labels)) = (sums[at], more[at]);
+            (rows + more_rows, labels + more_labels)
+        })
+    };
+    let none = || [(0, 0); TRUSTS.len()];
+    let errors = asked.par_iter().zip(&laws.0).map(errors).reduce(none, add);
+    let best = (0..TRUSTS.len()).min_by_key(|&at| errors[at]).unwrap_or(0);
+    TRUSTS[best]
+}
+
+/// Rows with an error, and errors.
+type Errors = (usize, usize);
+
+fn count_errors(start: ForestEvidence, truth: &LabelMatrix, row: usize) -> Errors {
+    let mut n_errors = 0;
+    decide_by_certainty(start, truth.n_labels(), |decision| {
+        n_errors += usize::from(decision.relevant != truth.get(row, decision.label));
+    });
+    (usize::from(n_errors > 0), n_errors)
+}
