@@ -7,6 +7,7 @@ use clap::Args;
 use labelchain::Model;
 use labelchain::chain::{Quantity, QuantityDisplay, Score, Trace};
 use labelchain::data::{LabelId, LabelMatrix};
+use labelchain::decide::Aim;
 use labelchain::ensemble::{
     Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
 };
@@ -169,7 +170,11 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     let relevant = explanation.relevant_names();
     let labels =
         if relevant.is_empty() { "no label is relevant".into() } else { relevant.join(", ") };
-    let mut page = format!("\nThe vote: {labels}\n\n");
+    let aim = model.method().aim();
+    let mut page = match aim {
+        Aim::Votes => format!("\nThe vote: {labels}\n\n"),
+        _ => format!("\nThe answer for {aim}: {labels}\n\n"),
+    };
     let (wide, n) = (width(names, 5, 32), model.members().len());
     let digits = n.to_string().len();
     for (at, name) in names.iter().enumerate() {
