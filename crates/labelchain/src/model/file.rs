@@ -276,7 +276,7 @@ impl Model {
 
     fn stored(&self) -> postcard::Result<Stored<Bytes>> {
         let own = |text: &str| text.to_string();
-        let shared = |at: usize| Some(self.members()[at.checked_sub(1)?].any_order_model()?);
+        let shared = |at: usize| self.members()[at.checked_sub(1)?].any_order_model();
         let encode = |at: usize, model: &Arc<dyn AnyOrderModel>| match shared(at) {
             Some(before) if ptr::addr_eq(Arc::as_ptr(before), Arc::as_ptr(model)) => Ok(Vec::new()),
             _ => model.encode(),

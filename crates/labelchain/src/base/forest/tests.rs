@@ -378,13 +378,14 @@ fn any_number_of_threads_grows_the_same_bytes() {
 /// cells that are all missing, and more labels than rows.
 #[test]
 fn what_cannot_be_split_is_a_leaf() {
-    let nan = f64::NAN;
-    let cases: [(&[&[f64]], &[&[usize]]); 5] = [
+    const NAN: f64 = f64::NAN;
+    type Rows<T> = &'static [&'static [T]];
+    let cases: [(Rows<f64>, Rows<usize>); 5] = [
         (&[&[1.0, 2.0]], &[&[0, 149]]),
         (&[&[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]], &[&[0], &[0, 3], &[]]),
-        (&[&[nan, nan], &[nan, nan], &[nan, nan]], &[&[1], &[0], &[1]]),
+        (&[&[NAN, NAN], &[NAN, NAN], &[NAN, NAN]], &[&[1], &[0], &[1]]),
         (&[&[], &[]], &[&[1], &[0]]),
-        (&[&[nan, 1.0], &[2.0, nan], &[2.0, 1.0]], &[&[], &[], &[]]),
+        (&[&[NAN, 1.0], &[2.0, NAN], &[2.0, 1.0]], &[&[], &[], &[]]),
     ];
     for (cells, relevant) in cases {
         let cells: Vec<Vec<f64>> = cells.iter().map(|row| row.to_vec()).collect();
