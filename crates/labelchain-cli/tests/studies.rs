@@ -103,6 +103,7 @@ fn a_cell_is_what_evaluate_says() {
 /// Method, fold, criterion and loss in the JSON of `evaluate`, with losses exact to the last bit,
 /// which a JSON reader does not promise.
 fn by_fold(json: &str) -> Vec<(&str, &str, &str, f64)> {
+    let json = json.split_once("\"results\":").unwrap().1;
     let mut all = Vec::new();
     for result in json.split("{\"method\":\"").skip(1) {
         let (method, rest) = result.split_once('"').unwrap();
