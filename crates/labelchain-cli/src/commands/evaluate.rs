@@ -218,7 +218,7 @@ impl Evaluate {
         page += "\n  Probabilities, all tested rows together\n";
         page += &probability_table(evaluations, &pooled);
         // The baseline, and one method: its labels. More would be a long page, and JSON has them.
-        if let [_, only] = &evaluations[..] {
+        if let [_, only] = evaluations {
             let _ = write!(page, "\n  Each label by {}, all tested rows together\n", only.name);
             page += &measures::by_label_text(data.label_names(), &pooled[1].by_label);
         }

@@ -269,7 +269,7 @@ mod tests {
         let mut known = LabelMatrix::unknown(1, 4);
         known.set(0, LabelId(0), false);
         known.set(0, LabelId(3), true);
-        let mut decisions = vec![None; 4];
+        let mut decisions = [None; 4];
         // Label 2 comes first, and goes by what is known of label 0, which comes last.
         let order = Order::new([2, 1, 3, 0].map(LabelId).to_vec(), 4).unwrap();
         let write = |it: Decision| decisions[it.label.0] = Some((it.score, it.relevant));

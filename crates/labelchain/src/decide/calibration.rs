@@ -46,45 +46,25 @@ pub struct LabelCalibration {
 impl Calibration {
     /// Learns from held-out scores, and the labels of all training rows.
     pub fn learn(held_out: &HeldOutScores, labels: &LabelMatrix, seed: Seed) -> Calibration {
-        let HeldOutScores { scale, rows, scores } = held_out;
-        let (scale, n_labels) = (*scale, labels.n_labels());
-        // By label: rows of descending score, whether each is relevant, and its place in `rows`.
-        let learn = |label: LabelId| {
-            // Rows that do not have the label say nothing about it.
-            let of_place = |(place, &row): (usize, &usize)| {
-                Some((scores[place * n_labels + label.0], labels.cell(row, label)?, place))
-            };
-            let mut ascending: Vec<(f64, bool, usize)> =
-                rows.iter().enumerate().filter_map(of_place).collect();
-            ascending.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-            let pairs: Vec<(f64, bool)> = ascending.iter().map(|it| (it.0, it.1)).collect();
-            let curve = Curve::learn(&pairs, scale);
-            let descending: Vec<(f64, bool)> = pairs.into_iter().rev().collect();
-            let places: Vec<usize> = ascending.iter().rev().map(|it| it.2).collect();
-            (curve, descending, places)
-        };
-        let learned: Vec<(Curve, Vec<(f64, bool)>, Vec<usize>)> =
-            (0..n_labels).into_par_iter().map(|label| learn(LabelId(label))).collect();
-        let calibrated = |curve: &Curve, descending: &[(f64, bool)]| -> Vec<(f64, bool)> {
-            let pairs = descending.iter();
-            pairs.map(|&(score, relevant)| (curve.probability(score, scale), relevant)).collect()
-        };
-        let halves = Halves::draw(rows.len(), seed.child("thresholds", 0));
+        let scale = held_out.scale;
+        let ranked = |label| RankedLabel::of(held_out, labels, LabelId(label));
+        let ranked: Vec<RankedLabel> = (0..labels.n_labels()).into_par_iter().map(ranked).collect();
+        let halves = Halves::draw(held_out.rows.len(), seed.child("thresholds", 0));
         // The thresholds of rare labels are drawn towards one of all labels. That is done on scores, of
         // which undersampling has made about the same for rare and for frequent labels; probabilities of
         // rare labels are all small.
-        let scores = learned.iter().flat_map(|(_, descending, _)| descending).copied();
+        let scores = ranked.iter().flat_map(|of| &of.descending).copied();
         let of_all_labels = micro_f1(scores.collect());
-        let of_label = |(curve, descending, places): &(Curve, Vec<(f64, bool)>, Vec<usize>)| {
-            let threshold = macro_f1(descending, places, &halves, of_all_labels);
+        let of_label = |of: &RankedLabel| {
+            let threshold = macro_f1(&of.descending, &of.places, &halves, of_all_labels);
             LabelCalibration {
-                curve: curve.clone(),
-                macro_f1: curve.probability(threshold, scale),
-                points: operating_points(&calibrated(curve, descending)),
+                curve: of.curve.clone(),
+                macro_f1: of.curve.probability(threshold, scale),
+                points: operating_points(&of.calibrated(scale)),
             }
         };
-        let by_label = learned.par_iter().map(of_label).collect();
-        let cells = learned.iter().flat_map(|(curve, rows, _)| calibrated(curve, rows));
+        let by_label = ranked.par_iter().map(of_label).collect();
+        let cells = ranked.iter().flat_map(|of| of.calibrated(scale));
         Calibration { scale, by_label, micro_f1: micro_f1(cells.collect()) }
     }
 
@@ -128,6 +108,40 @@ impl Calibration {
         self.by_label.len() == n_labels
             && is_share(self.micro_f1)
             && self.by_label.iter().all(label_fits)
+    }
+}
+
+/// The rows that have a label, from the highest score of it to the lowest.
+struct RankedLabel {
+    curve: Curve,
+    /// The score of each row, and whether the label is relevant to it.
+    descending: Vec<(f64, bool)>,
+    /// The place of each of these rows among the held-out ones.
+    places: Vec<usize>,
+}
+
+impl RankedLabel {
+    fn of(held_out: &HeldOutScores, labels: &LabelMatrix, label: LabelId) -> RankedLabel {
+        // Rows that do not have the label say nothing about it.
+        let cell = |(place, &row): (usize, &usize)| {
+            let score = held_out.scores[place * labels.n_labels() + label.0];
+            Some((score, labels.cell(row, label)?, place))
+        };
+        let mut rows: Vec<(f64, bool, usize)> =
+            held_out.rows.iter().enumerate().filter_map(cell).collect();
+        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        let ascending: Vec<(f64, bool)> = rows.iter().map(|it| (it.0, it.1)).collect();
+        RankedLabel {
+            curve: Curve::learn(&ascending, held_out.scale),
+            descending: ascending.into_iter().rev().collect(),
+            places: rows.iter().rev().map(|it| it.2).collect(),
+        }
+    }
+
+    /// The same with probabilities in the place of scores.
+    fn calibrated(&self, scale: Scale) -> Vec<(f64, bool)> {
+        let pairs = self.descending.iter();
+        pairs.map(|&(score, relevant)| (self.curve.probability(score, scale), relevant)).collect()
     }
 }
 

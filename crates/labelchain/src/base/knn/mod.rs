@@ -567,10 +567,7 @@ mod tests {
         let extended = |row: usize| {
             let square = |column| (cell(query, column) - cell(row, column)).powi(2);
             let distance: f64 = (0..n_columns).map(square).sum();
-            Ranked {
-                distance: distance + f64::from(evidence.count_disagreements(row)),
-                row: row as u32,
-            }
+            Ranked { distance: distance + evidence.count_disagreements(row), row: row as u32 }
         };
         let mut all: Vec<Ranked> = (0..data.n_rows()).map(extended).collect();
         all.sort_unstable();
