@@ -195,6 +195,13 @@ pub enum Error {
         methods: String,
     },
 
+    /// A method of several aims whose training failed.
+    #[error("{method} could not be trained; its first aim has the reason")]
+    NotTrained {
+        /// The method without an aim.
+        method: String,
+    },
+
     /// Something that is learned from training rows that members have not seen, of which there were none.
     #[error(
         "{what} cannot be had: it is learned from training rows that a member has not seen, and every member has seen all of them"
@@ -530,6 +537,7 @@ impl Error {
             | Error::UnknownMethod { .. }
             | Error::UnusedSetting { .. }
             | Error::Uncalibrated { .. }
+            | Error::NotTrained { .. }
             | Error::CannotWrite { .. }
             | Error::NotInProtocol { .. }
             | Error::NotAPermutation { .. } => ErrorKind::Request,

@@ -366,7 +366,7 @@ fn collectors_keep_what_they_are_asked_for() {
     let block = Block::of(queries.features(), &rows);
     let orders = [0, 1].map(|at| Order::random(N_LABELS, Seed::new(1).child("order", at)));
     let mut decisions = Decisions::new(rows.len(), N_LABELS);
-    let (mut traces, mut outputs) = (Traces::default(), Outputs::new(rows.len(), N_LABELS));
+    let (mut traces, mut outputs) = (Traces::default(), Outputs::new(rows.len(), N_LABELS, true));
     model.walk(
         &block,
         &mut [

@@ -31,7 +31,7 @@ pub(crate) struct Explain {
     #[command(flatten)]
     aim: AimArgs,
 
-    /// Which member to follow, counted from 0 [default: the one that agrees most with the vote]
+    /// Which member to follow, counted from 0 [default: the one that agrees most with the answer]
     #[arg(long, value_name = "N")]
     member: Option<usize>,
 
@@ -180,7 +180,9 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
         let count = (share * n as f64).round() as usize;
-        let sign = match (explanation.known[at], explanation.relevant[at], share == 0.5) {
+        // By another aim, votes decide nothing.
+        let is_tie = share == 0.5 && aim == Aim::Votes;
+        let sign = match (explanation.known[at], explanation.relevant[at], is_tie) {
             (Some(true), ..) => "known to be relevant",
             (Some(false), ..) => "known to be irrelevant",
             (None, true, false) => SIGN,
@@ -210,7 +212,8 @@ fn walk(
     let (wide, n) = (width(names, 5, 32), names.len());
     let quantities = trace.reason.as_ref().map_or(&[][..], |reason| &reason.by_label);
     let mut page = format!(
-        "\nMember {at}, which agrees with the vote on {} of {n} labels, {}:\n\n",
+        "\nMember {at}, which agrees with {} on {} of {n} labels, {}:\n\n",
+        if model.method().aim() == Aim::Votes { "the vote" } else { "the answer" },
         explanation.n_agreed(at),
         match (&trace.order, &trace.reason) {
             (None, _) => "decided them independently",

@@ -70,21 +70,23 @@ pub struct Outputs {
     /// The score of each label, row by row, by label: at the moment of its decision, or its probability
     /// by the joint law where the model has one.
     pub scores: Vec<f64>,
-    /// The joint law of each row; none where the model has none.
+    /// The joint law of each row; none where the model has none, or where laws are not kept.
     pub joint_laws: Vec<Option<WeightedLabelSets>>,
+    keeps_laws: bool,
 }
 
 /// Label sets, as bits by label, and their weights, which sum to 1.
 pub type WeightedLabelSets = Vec<(f64, Vec<u64>)>;
 
 impl Outputs {
-    /// For so many rows.
-    pub fn new(n_rows: usize, n_labels: usize) -> Outputs {
+    /// For so many rows. Joint laws take much memory, and are kept only where label sets are needed.
+    pub fn new(n_rows: usize, n_labels: usize, keeps_laws: bool) -> Outputs {
         Outputs {
             decisions: LabelMatrix::empty(n_rows, n_labels),
             scale: Scale::Probability,
             scores: vec![0.0; n_rows * n_labels],
             joint_laws: vec![None; n_rows],
+            keeps_laws,
         }
     }
 }
@@ -103,12 +105,13 @@ impl Collector for Outputs {
         self.decisions.write_row(row, &walked.relevant);
         let n_labels = self.decisions.n_labels();
         let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
-        if let Some(law) = &self.joint_laws[row] {
+        if let Some(law) = self.joint_laws[row].take() {
             for (label, place) in places.iter_mut().enumerate() {
                 let has = |set: &[u64]| set[label / 64] >> (label % 64) & 1 == 1;
                 let weights = law.iter().filter(|(_, set)| has(set)).map(|(weight, _)| weight);
                 *place = weights.sum::<f64>().clamp(0.0, 1.0);
             }
+            self.joint_laws[row] = self.keeps_laws.then_some(law);
             return;
         }
         for (place, score) in places.iter_mut().zip(&walked.scores) {

@@ -59,7 +59,12 @@ impl Calibration {
             let threshold = macro_f1(&of.descending, &of.places, &halves, of_all_labels);
             LabelCalibration {
                 curve: of.curve.clone(),
-                macro_f1: of.curve.probability(threshold, scale),
+                // Where no score says more than another, no threshold tells rows apart: none is given.
+                macro_f1: if of.curve.is_flat() {
+                    1.0
+                } else {
+                    of.curve.probability(threshold, scale)
+                },
                 points: operating_points(&of.calibrated(scale)),
             }
         };
@@ -77,7 +82,7 @@ impl Calibration {
     pub fn calibrate(&self, scores: &mut [f64]) {
         for row in scores.chunks_exact_mut(self.by_label.len().max(1)) {
             for (score, of_label) in row.iter_mut().zip(&self.by_label) {
-                *score = of_label.curve.probability(*score, self.scale);
+                *score = of_label.curve.probability(*score, self.scale).clamp(0.0, 1.0);
             }
         }
     }
@@ -184,6 +189,18 @@ mod tests {
         // The truth has an expected Brier score of ∫ p (1 - p) dp = 1/6.
         assert!((brier(&probabilities) - 1.0 / 6.0).abs() < 0.005, "{}", brier(&probabilities));
         assert!(brier(&held_out.scores) > 0.172, "{}", brier(&held_out.scores));
+    }
+
+    #[test]
+    fn a_label_whose_margins_say_nothing_is_not_given_for_macro_f1() {
+        let labels = LabelMatrix::empty(20, 1);
+        let scores: Vec<f64> = (0..20).map(f64::from).collect();
+        let held_out = HeldOutScores { scale: Scale::Margin, rows: (0..20).collect(), scores };
+        let calibration = Calibration::learn(&held_out, &labels, Seed::new(1));
+        let mut probabilities = held_out.scores.clone();
+        calibration.calibrate(&mut probabilities);
+        let threshold = calibration.thresholds(Aim::MacroF1).unwrap()[0].unwrap();
+        assert!(probabilities.iter().all(|&p| p < threshold), "{probabilities:?}");
     }
 
     #[test]

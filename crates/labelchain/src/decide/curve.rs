@@ -162,6 +162,11 @@ impl Curve {
         }
     }
 
+    /// Whether every score has the same probability.
+    pub(super) fn is_flat(&self) -> bool {
+        matches!(self, Curve::Sigmoid { slope, .. } if *slope == 0.0)
+    }
+
     /// Whether the parts are as learning leaves them.
     pub(super) fn fits(&self, scale: Scale) -> bool {
         match self {
@@ -172,7 +177,7 @@ impl Curve {
             Curve::Isotonic { scores, probabilities } => {
                 !scores.is_empty()
                     && scores.len() == probabilities.len()
-                    && scores.iter().all(|score| score.is_finite())
+                    && scores.iter().all(|score| score.abs() <= 1e100)
                     && scores.is_sorted_by(|a, b| a < b)
                     && probabilities.iter().all(|p| (0.0..=1.0).contains(p))
                     && probabilities.is_sorted()

@@ -1,7 +1,6 @@
 //! Rules that turn what an ensemble says of a row into an answer.
 
 use super::{Aim, Calibration, maximize_expected_f1};
-use crate::data::LabelId;
 
 /// What an ensemble says of one row.
 #[derive(Clone, Copy)]
@@ -52,6 +51,11 @@ impl DecisionRule {
             Aim::Top(k) => Some(DecisionRule::Top(k)),
             Aim::MacroF1 | Aim::MicroF1 | Aim::Precision(_) | Aim::Recall(_) => None,
         }
+    }
+
+    /// Whether it looks at whole label sets.
+    pub fn needs_label_sets(&self) -> bool {
+        matches!(self, DecisionRule::MostProbableSet | DecisionRule::ExpectedF1)
     }
 
     /// The answer about a row, as bits by label.
@@ -119,7 +123,7 @@ fn most_probable_set(row: &RowOutput) -> Vec<u64> {
 fn bits(relevant: impl ExactSizeIterator<Item = bool>) -> Vec<u64> {
     let mut words = vec![0; relevant.len().div_ceil(64)];
     for (label, relevant) in relevant.map(u64::from).enumerate() {
-        words[LabelId(label).0 / 64] |= relevant << (label % 64);
+        words[label / 64] |= relevant << (label % 64);
     }
     words
 }

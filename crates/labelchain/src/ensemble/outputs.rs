@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::votes::{count, majority};
 use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
-use crate::chain::{Block, Outputs, Scale};
+use crate::chain::{Block, Outputs, Scale, WeightedLabelSets};
 use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::Neighbourhood;
@@ -50,7 +50,9 @@ impl Ensemble {
         let mut answers: Vec<LabelMatrix> =
             aims.iter().map(|_| LabelMatrix::empty(rows.n_rows(), self.n_labels)).collect();
         let mut is_probability = true;
-        self.ask(queries, cancel, Member::outputs, |start, outputs: Vec<Outputs>| {
+        let keeps_laws = rules.iter().any(DecisionRule::needs_label_sets);
+        let ask = |member: &Member, block: &Block| member.outputs(block, keeps_laws);
+        self.ask(queries, cancel, ask, |start, outputs: Vec<Outputs>| {
             let here = outputs.first().map_or(0, |of| of.decisions.n_rows());
             let votes = &mut votes[start * self.n_labels..(start + here) * self.n_labels];
             outputs.iter().for_each(|of| count(&of.decisions, votes));
@@ -65,7 +67,16 @@ impl Ensemble {
             }
             let majority = majority(votes, self.n_labels, self.members.len(), self.vote_ties);
             for row in 0..here {
-                let label_sets = label_sets(&outputs, row);
+                let mut label_sets = label_sets(&outputs, row, keeps_laws);
+                for (_, label, relevant) in known_cells(*known, start + row..start + row + 1) {
+                    let bit = 1 << (label.0 % 64);
+                    for (_, set) in &mut label_sets {
+                        let word = &mut set[label.0 / 64];
+                        *word = if relevant { *word | bit } else { *word & !bit };
+                    }
+                }
+                let label_sets: Vec<(f64, &[u64])> =
+                    label_sets.iter().map(|(weight, set)| (*weight, &set[..])).collect();
                 let output = RowOutput {
                     majority: majority.row(row),
                     probabilities: &scores[row * self.n_labels..(row + 1) * self.n_labels],
@@ -171,7 +182,7 @@ impl Ensemble {
                 train.cancel().check()?;
                 let rows = here(unseen);
                 let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
-                let ask = |block: &Block| member.outputs(block);
+                let ask = |block: &Block| member.outputs(block, false);
                 let outputs = block.with_selected(&places, out_of_bag, ask);
                 Ok((rows, outputs))
             });
@@ -203,8 +214,8 @@ impl Ensemble {
 
 impl Member {
     /// What it decides about the rows of a block, and how strongly it speaks.
-    fn outputs(&self, block: &Block) -> Outputs {
-        let mut outputs = Outputs::new(block.n_rows(), self.model().n_labels());
+    fn outputs(&self, block: &Block, keeps_laws: bool) -> Outputs {
+        let mut outputs = Outputs::new(block.n_rows(), self.model().n_labels(), keeps_laws);
         self.walk(block, &mut outputs);
         outputs
     }
@@ -223,14 +234,14 @@ fn rows_within(n_rows: usize, n_labels: usize, max_memory: u64) -> Vec<usize> {
 }
 
 /// The label sets that members speak of for a row: what the models know of them jointly or, where they know
-/// nothing, what each member decided, all with the same weight.
-fn label_sets(outputs: &[Outputs], row: usize) -> Vec<(f64, &[u64])> {
+/// nothing, what each member decided, all with the same weight. Empty where no rule looks at them.
+fn label_sets(outputs: &[Outputs], row: usize, is_needed: bool) -> WeightedLabelSets {
     let weight = 1.0 / outputs.len() as f64;
-    let mut sets: Vec<(f64, &[u64])> = Vec::new();
-    for of in outputs {
+    let mut sets = WeightedLabelSets::new();
+    for of in outputs.iter().filter(|_| is_needed) {
         match &of.joint_laws[row] {
-            Some(law) => sets.extend(law.iter().map(|(share, set)| (share * weight, &set[..]))),
-            None => sets.push((weight, of.decisions.row(row))),
+            Some(law) => sets.extend(law.iter().map(|(share, set)| (share * weight, set.clone()))),
+            None => sets.push((weight, of.decisions.row(row).to_vec())),
         }
     }
     sets

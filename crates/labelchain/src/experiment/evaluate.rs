@@ -69,7 +69,7 @@ impl Evaluation {
         // A method that gives none in one fold has none of all rows.
         let here = tested.probabilities.zip(self.probabilities.take());
         self.probabilities = here.map(|(of_fold, mut all)| {
-            for (row, of_row) in test_rows.iter().zip(of_fold.chunks_exact(n_labels)) {
+            for (row, of_row) in test_rows.iter().zip(of_fold.chunks_exact(n_labels.max(1))) {
                 all[row * n_labels..(row + 1) * n_labels].copy_from_slice(of_row);
             }
             all
@@ -290,11 +290,17 @@ impl Fold {
         let mut fitted =
             fit(methods, Fitting { settings, train, seed: self.seed, calibrates, progress });
         let mut waiting: HashMap<usize, Result<Tested>> = HashMap::new();
+        let mut begun: Vec<Method> = Vec::new();
         methods.iter().enumerate().map(move |(at, method)| {
             let _scope = &scope;
             if let Some(tested) = waiting.remove(&at) {
                 return tested;
             }
+            // Its training failed, or did not come back, when the first of its aims was asked for.
+            if begun.contains(&method.without_aim()) {
+                return Err(Error::NotTrained { method: method.without_aim().to_string() });
+            }
+            begun.push(method.without_aim());
             let same = |of: &Method| of.without_aim() == method.without_aim();
             let places: Vec<usize> = (at..methods.len()).filter(|&at| same(&methods[at])).collect();
             let aims: Vec<Aim> = places.iter().map(|&at| methods[at].aim()).collect();
