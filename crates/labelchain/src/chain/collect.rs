@@ -97,8 +97,10 @@ impl Collector for Outputs {
     }
 
     fn collect_joint_law(&mut self, row: usize, law: &JointLaw) {
-        self.joint_laws[row] =
-            Some(law.iter().map(|(weight, set)| (weight, set.to_vec())).collect());
+        let sets: WeightedLabelSets =
+            law.iter().map(|(weight, set)| (weight, set.to_vec())).collect();
+        // A law of no sets says nothing: the scores of the walk do so as well, by one half.
+        self.joint_laws[row] = (!sets.is_empty()).then_some(sets);
     }
 
     fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {

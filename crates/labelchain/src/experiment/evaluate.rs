@@ -372,6 +372,31 @@ mod tests {
         }
     }
 
+    /// The next method must not be taken for the other aims of one that cannot be trained.
+    #[test]
+    fn a_method_that_cannot_be_trained_takes_its_aims_with_it_and_no_other() {
+        let cells: Vec<f64> = (0..120).map(|at| f64::from(at * 37 % 101)).collect();
+        let label = |at: usize| (at % 7 > 0).then_some(at % 3 == 0);
+        let labels: Vec<Option<bool>> = (0..120).map(label).collect();
+        let data = Dataset::from_rows(2, &cells).unwrap();
+        let data = data.with_partial_labels(&["a", "b"], &labels).unwrap();
+        let (train, test): (Vec<usize>, Vec<usize>) = (0..60).partition(|row| row % 5 > 0);
+        let rows = FoldRows { name: "made", train: &train, test: &test };
+        let cut = |rows: FoldRows, _| Ok((data.select(rows.train), data.select(rows.test)));
+        let fold = Fold::new(rows, Seed::new(1), &RunOptions::default(), cut).unwrap();
+        let settings = Settings::default();
+        let answers = |names: &[&str]| -> Vec<Option<LabelMatrix>> {
+            let methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
+            let tested = fold.test(&methods, &settings, false, &|_| ());
+            tested.map(|tested| tested.ok().map(|tested| tested.answers)).collect()
+        };
+        // Support vector machines do not learn from rows with unknown labels.
+        let all = answers(&["br-svm", "br-svm@macro-f1", "br-nb", "br-nb@top=1"]);
+        assert!(all[0].is_none() && all[1].is_none());
+        assert_eq!(all[2..], answers(&["br-nb", "br-nb@top=1"])[..]);
+        assert!(all[2].is_some() && all[2] != all[3]);
+    }
+
     /// Groups of methods are tested one after the other in a fold, and each has all of the memory.
     #[test]
     fn the_memory_of_one_group_of_methods_is_free_for_the_next() {

@@ -649,7 +649,7 @@ mod tests {
             (
                 "sets = [\"a.csv\"]\nmethods = [\"oocc-j48\"]\n".into(),
                 "line 2, column 12: expected a model that can be walked in any order: dynamic, oocc \
-                 and certain take nb or knn; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
+                 and certain take nb, knn or forest; j48 and svm go with ga, ecc, br or ga-br, found \"oocc-j48\"",
                 "there are: dynamic-nb, dynamic-knn, ",
             ),
             (

@@ -76,11 +76,7 @@ impl Evidence for ForestEvidence<'_> {
         self.rescale();
     }
 
-    /// None where no set is reached, because no tree was asked.
     fn joint_law(&self) -> Option<JointLaw<'_>> {
-        if self.total == 0.0 {
-            return None;
-        }
         let share = |reached: &Reached| {
             let set = self.sets.row(reached.set as usize);
             (reached.weight > 0.0).then(|| (reached.weight / self.total, set))
