@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn a_method_that_cannot_be_trained_takes_its_aims_with_it_and_no_other() {
         let cells: Vec<f64> = (0..120).map(|at| f64::from(at * 37 % 101)).collect();
-        let label = |at: usize| (at % 7 > 0).then_some(at % 3 == 0);
+        let label = |at: usize| (!at.is_multiple_of(7)).then_some(at.is_multiple_of(3));
         let labels: Vec<Option<bool>> = (0..120).map(label).collect();
         let data = Dataset::from_rows(2, &cells).unwrap();
         let data = data.with_partial_labels(&["a", "b"], &labels).unwrap();
