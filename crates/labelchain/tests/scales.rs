@@ -31,7 +31,13 @@ fn answers(method: &str, unit: f64, select: &str) -> Result<Prediction> {
     let data = rows(160, unit);
     let train: Vec<usize> = (0..100).collect();
     let rest: Vec<usize> = (100..160).collect();
-    let model = LabelChain::new(method)?.set("members", 5)?.set("select", select)?;
+    let uses = method.parse::<Method>()?;
+    let mut model = LabelChain::new(method)?;
+    for (name, value) in [("members", "5"), ("trees", "20"), ("select", select)] {
+        if uses.uses(name) {
+            model = model.set(name, value)?;
+        }
+    }
     model.fit(&data.select(&train))?.predict(&data.select(&rest))
 }
 
