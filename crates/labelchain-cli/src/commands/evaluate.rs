@@ -40,7 +40,7 @@ pub(crate) struct Evaluate {
         long,
         value_name = "METHODS",
         value_delimiter = ',',
-        default_value = "dynamic-nb"
+        default_value = Method::DEFAULT
     )]
     method: Vec<Method>,
 
@@ -277,7 +277,7 @@ fn widths(evaluations: &[Evaluation]) -> Vec<usize> {
     evaluations.iter().map(|of| of.name.chars().count().max(15) + 2).collect()
 }
 
-fn by_key(losses: &Losses) -> Map<String, Value> {
+pub(super) fn by_key(losses: &Losses) -> Map<String, Value> {
     by_criterion(|criterion| losses.get(criterion))
 }
 

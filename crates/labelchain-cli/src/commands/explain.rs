@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use labelchain::Model;
-use labelchain::chain::{Quantity, QuantityDisplay, Score, Trace};
+use labelchain::chain::{Neighbour, Quantity, QuantityDisplay, Score, Trace};
 use labelchain::data::{LabelId, LabelMatrix};
 use labelchain::decide::Aim;
 use labelchain::ensemble::{
     Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
 };
 use labelchain::error::{Error, Result};
-use labelchain::model::{AlignedRows, Explanation, Question};
+use labelchain::model::{AlignedRows, Cell, Explanation, InputContribution, Question};
 
 use crate::args::{AimArgs, ModelAndRows, Threads, check_member};
 use crate::bars::{bar, cut, width};
@@ -44,7 +44,8 @@ pub(crate) struct Explain {
     #[arg(long)]
     ask: bool,
 
-    /// One JSON object instead of text: the line that predict --explain writes for the row
+    /// One JSON object instead of text: what predict --explain writes for the row, and the training rows
+    /// and inputs that it rests on
     #[arg(long)]
     json: bool,
 
@@ -84,7 +85,11 @@ impl Explain {
             model.tuned_value("decay").map(|it| format!(", decay {it}")).unwrap_or_default()
         );
         page += &story(&model, &row, explanation, self.member)?;
-        page += &differences(&model, explanation);
+        page += &similar_rows(&model, explanation);
+        page += &inputs(&model, explanation);
+        if explanation.members.len() > 1 {
+            page += &differences(&model, explanation);
+        }
         if self.ask {
             page += &ask(&model, &questions);
         }
@@ -177,6 +182,9 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     };
     let (wide, n) = (width(names, 5, 32), model.members().len());
     let digits = n.to_string().len();
+    if explanation.probabilities.is_some() {
+        let _ = writeln!(page, "  {:<wide$}  votes  probability", "label");
+    }
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
         let count = (share * n as f64).round() as usize;
@@ -190,12 +198,20 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
             (None, false, true) => "a tie, so irrelevant",
             (None, false, false) => "",
         };
-        let line = format!(
-            "  {:<wide$}  {count:>digits$}/{n}  {:<BAR$}  {sign}",
-            cut(name, wide),
-            bar(share, BAR)
-        );
+        let votes = format!("{count:>digits$}/{n}");
+        let votes = match &explanation.probabilities {
+            Some(all) => format!("{votes:>5}  {:.3}  {:<BAR$}", all[at], bar(all[at], BAR)),
+            None => format!("{votes}  {:<BAR$}", bar(share, BAR)),
+        };
+        let line = format!("  {:<wide$}  {votes}  {sign}", cut(name, wide));
         let _ = writeln!(page, "{}", line.trim_end());
+    }
+    let differs = |(at, &p): (usize, &f64)| (p > 0.5) != explanation.relevant[at];
+    if aim == Aim::Votes
+        && explanation.probabilities.iter().any(|all| all.iter().enumerate().any(differs))
+    {
+        page += "\n  Votes are decisions in the light of other labels; a probability is that of one label, whatever\n  \
+                 the others are. To decide by probabilities: --aim hamming\n";
     }
     page
 }
@@ -334,6 +350,87 @@ fn why(model: &Model, at: usize, trace: &Trace) -> String {
 /// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
 fn digits(f1: f64) -> String {
     if f1 > 0.0 && f1 < 0.0005 { format!("{f1:.0e}") } else { format!("{f1:.3}") }
+}
+
+/// How many training rows, labels, and inputs of each are shown.
+const SHOWN: usize = 5;
+
+/// The training rows that the answer rests on most.
+pub(super) fn similar_rows(model: &Model, explanation: &Explanation) -> String {
+    let neighbours = &explanation.neighbours;
+    if neighbours.is_empty() {
+        return String::new();
+    }
+    let mut page = String::from("\nTraining rows that the answer rests on most\n\n");
+    let _ = writeln!(page, "  {:>8}  weight  labels", "row");
+    for Neighbour { row, weight, labels } in neighbours.iter().take(SHOWN) {
+        let names: Vec<&str> =
+            labels.iter().map(|label| model.label_names()[label.0].as_str()).collect();
+        let labels = if names.is_empty() { "none".into() } else { names.join(", ") };
+        let _ = writeln!(page, "  {row:>8}  {:>4.1} %  {}", weight * 100.0, cut(&labels, 60));
+    }
+    if neighbours.len() > SHOWN {
+        let rest: f64 = neighbours[SHOWN..].iter().map(|neighbour| neighbour.weight).sum();
+        let _ = writeln!(
+            page,
+            "  {:>8}  {:>4.1} %  {} other rows",
+            "",
+            rest * 100.0,
+            neighbours.len() - SHOWN
+        );
+    }
+    page
+}
+
+/// What inputs add to the labels that are predicted, or, where none is, to the most probable one.
+fn inputs(model: &Model, explanation: &Explanation) -> String {
+    let base_values = &explanation.base_values;
+    if base_values.is_empty() {
+        return String::new();
+    }
+    let names = model.label_names();
+    let mut labels: Vec<LabelId> = (0..names.len()).map(LabelId).collect();
+    let of_label = |label: LabelId| explanation.inputs.iter().filter(move |it| it.label == label);
+    let total = |label: LabelId| {
+        base_values[label.0] + of_label(label).map(|it| it.contribution).sum::<f64>()
+    };
+    labels.sort_by(|&a, &b| total(b).total_cmp(&total(a)));
+    let n_relevant = explanation.relevant.iter().filter(|&&relevant| relevant).count();
+    labels.sort_by_key(|label| !explanation.relevant[label.0]);
+    labels.truncate(n_relevant.clamp(1, SHOWN));
+    let unit = explanation.unit;
+    let mut page = format!("\nWhat inputs add to the {unit} of a label, before any decision\n");
+    for label in labels {
+        let (start, sum) = (base_values[label.0], total(label));
+        let _ =
+            writeln!(page, "\n  {}: {start:.3} in general, {sum:.3} for this row", names[label.0]);
+        let inputs: Vec<&InputContribution> = of_label(label).collect();
+        let cells: Vec<String> = inputs.iter().take(SHOWN).map(|it| input_cell(it)).collect();
+        let wide = width(&cells, 5, 40);
+        for (input, cell) in inputs.iter().zip(&cells) {
+            let _ = writeln!(page, "    {:<wide$}  {:>+8.3}", cut(cell, wide), input.contribution);
+        }
+        if inputs.len() > SHOWN {
+            let rest: f64 = inputs[SHOWN..].iter().map(|input| input.contribution).sum();
+            let others = format!("{} other inputs", inputs.len() - SHOWN);
+            let _ = writeln!(page, "    {others:<wide$}  {rest:>+8.3}");
+        }
+    }
+    page
+}
+
+fn input_cell(input: &InputContribution) -> String {
+    match &input.value {
+        None => format!("{} is missing", input.name),
+        Some(Cell::Number(number)) => format!("{} = {}", input.name, short(*number)),
+        Some(Cell::Name(name)) => format!("{} = {name}", input.name),
+    }
+}
+
+/// At most five digits.
+fn short(number: f64) -> String {
+    let text = format!("{number:.4e}");
+    text.parse::<f64>().map_or(text, |rounded| rounded.to_string())
 }
 
 /// Orders and decisions over all members.

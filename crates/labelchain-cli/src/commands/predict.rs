@@ -313,7 +313,7 @@ impl Answered<'_> {
         const SOME: usize = 2048;
         for start in (0..rows.n_rows()).step_by(SOME) {
             let some: Vec<usize> = (start..rows.n_rows().min(start + SOME)).collect();
-            let explanations = rows.select(&some).explain().map_err(io::Error::other)?;
+            let explanations = rows.select(&some).explain_decisions().map_err(io::Error::other)?;
             for (&at, explanation) in some.iter().zip(&explanations) {
                 writeln!(out, "{}", explanation.json(self.number(at)))?;
             }

@@ -13,8 +13,10 @@ use labelchain::prepare::{BagTransform, LabelView};
 use labelchain::settings::AnySetting;
 use serde_json::{Map, Value, json};
 
+use super::evaluate;
 use crate::args::{ModelFile, check_member};
-use crate::bars::{cut, width};
+use crate::bars::{bar, cut, width};
+use crate::measures::loss_title;
 use crate::memory;
 use crate::messages::{Failure, print, print_data};
 
@@ -119,6 +121,11 @@ fn json(model: &Model) -> Value {
         "decay": model.tuned_value("decay"),
         "neighbours": model.tuned_value("neighbours").map(|it| it as usize),
         "machines": machines(model),
+        "out_of_bag": model.out_of_bag().map(evaluate::by_key),
+        "importance": model.importance().map(|of| {
+            let inputs = model.attributes().iter().zip(of);
+            inputs.map(|(it, share)| json!({"name": it.name, "importance": share})).collect::<Vec<_>>()
+        }),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
 }
@@ -179,6 +186,8 @@ fn text(model: &Model) -> String {
         let _ = writeln!(page, "  {name:<14}  {value:<12}  {}", setting.help());
     }
     page += &by_label(model);
+    page += &out_of_bag(model);
+    page += &importance(model);
     let _ = writeln!(
         page,
         "\n  {:>6}  {:>7} {:>8}  {:>16}  {:>16}  order",
@@ -209,6 +218,41 @@ fn text(model: &Model) -> String {
         );
     }
     page.push_str("\nMembers count from 0. --json has every row, feature and order.\n");
+    page
+}
+
+/// The losses estimated while training.
+pub(super) fn out_of_bag(model: &Model) -> String {
+    let Some(losses) = model.out_of_bag() else { return String::new() };
+    let mut page =
+        String::from("\n  Losses, estimated by training rows that members or trees had not seen\n");
+    for (criterion, loss) in losses.iter() {
+        let value = loss.map_or("–".into(), |loss| format!("{loss:.4}"));
+        let _ = writeln!(page, "  {:<14}  {value}", loss_title(criterion));
+    }
+    page
+}
+
+/// The inputs that matter most.
+fn importance(model: &Model) -> String {
+    const SHOWN: usize = 10;
+    let Some(importance) = model.importance() else { return String::new() };
+    let mut ranked: Vec<(&str, f64)> =
+        model.attributes().iter().map(|it| it.name.as_str()).zip(importance).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = ranked.first().map_or(0.0, |first| first.1);
+    ranked.truncate(SHOWN);
+    let names: Vec<String> = ranked.iter().map(|(name, _)| name.to_string()).collect();
+    let wide = width(&names, 14, 32);
+    let mut page = String::from(
+        "\n  Inputs that matter most: what their splits take away of the variance of the labels\n",
+    );
+    for (name, share) in ranked {
+        let length = if most > 0.0 { share / most } else { 0.0 };
+        let name = cut(name, wide);
+        let line = format!("  {name:<wide$}  {:>5.1} %  {}", share * 100.0, bar(length, 30));
+        let _ = writeln!(page, "{}", line.trim_end());
+    }
     page
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
+use labelchain::loss::Losses;
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
 use crate::args::{
@@ -15,10 +16,8 @@ use crate::messages::{Failure, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  labelchain train yeast.arff.gz -m dynamic-nb -o yeast.labelchain\n  \
-                  labelchain train yeast.arff.gz -m ecc-knn@macro-f1 -o yeast.labelchain"
-)]
+#[command(after_help = "Examples:\n  labelchain train yeast.arff.gz -o yeast.labelchain\n  \
+                  labelchain train yeast.arff.gz -m ecc-knn@macro-f1 -o yeast.labelchain")]
 pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
@@ -26,7 +25,7 @@ pub(crate) struct Train {
     #[command(flatten)]
     rows: RowArgs,
 
-    #[arg(short, long, value_name = "METHOD", default_value = "dynamic-nb", help = format!("The method: {}", methods_in_words()))]
+    #[arg(short, long, value_name = "METHOD", default_value = Method::DEFAULT, help = format!("The method: {}", methods_in_words()))]
     method: Method,
 
     #[command(flatten)]
@@ -62,14 +61,21 @@ impl Train {
         let model = model.map_err(|error| self.data.in_file(error, |row| selection.number(row)))?;
         model.save(&self.out)?;
         if std::io::stderr().is_terminal() {
+            let estimate = |losses: &Losses| {
+                let loss = |key: &str| losses.get(key.parse().ok()?);
+                let f1 = loss("micro_f1").map(|loss| 1.0 - loss)?;
+                let hamming = loss("hamming")?;
+                Some(format!("; by rows not seen, Hamming loss {hamming:.3}, micro F1 {f1:.3}"))
+            };
             remark(&format!(
-                "wrote {}: {}, {} members, {} labels, trained on {} rows of {}",
+                "wrote {}: {}, {} members, {} labels, trained on {} rows of {}{}",
                 self.out.display(),
                 model.method(),
                 model.members().len(),
                 model.label_names().len(),
                 model.n_rows(),
-                self.data.path.display()
+                self.data.path.display(),
+                model.out_of_bag().and_then(estimate).unwrap_or_default()
             ));
         }
         Ok(())

@@ -73,6 +73,8 @@ pub struct Outputs {
     /// The joint law of each row; none where the model has none, or where laws are not kept.
     pub joint_laws: Vec<Option<WeightedLabelSets>>,
     keeps_laws: bool,
+    /// Whether the scores of each row are by its joint law.
+    has_law: Vec<bool>,
 }
 
 /// Label sets, as bits by label, and their weights, which sum to 1.
@@ -87,6 +89,7 @@ impl Outputs {
             scores: vec![0.0; n_rows * n_labels],
             joint_laws: vec![None; n_rows],
             keeps_laws,
+            has_law: vec![false; n_rows],
         }
     }
 }
@@ -97,25 +100,35 @@ impl Collector for Outputs {
     }
 
     fn collect_joint_law(&mut self, row: usize, law: &JointLaw) {
-        let sets: WeightedLabelSets =
-            law.iter().map(|(weight, set)| (weight, set.to_vec())).collect();
+        let n_labels = self.decisions.n_labels();
+        let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
+        let mut is_empty = true;
+        for (weight, set) in law.iter() {
+            is_empty = false;
+            for (word, &bits) in set.iter().enumerate() {
+                let mut bits = bits;
+                while bits != 0 {
+                    places[64 * word + bits.trailing_zeros() as usize] += weight;
+                    bits &= bits - 1;
+                }
+            }
+        }
+        places.iter_mut().for_each(|place| *place = place.clamp(0.0, 1.0));
         // A law of no sets says nothing: the scores of the walk do so as well, by one half.
-        self.joint_laws[row] = (!sets.is_empty()).then_some(sets);
+        self.has_law[row] = !is_empty;
+        if self.keeps_laws && !is_empty {
+            let sets = law.iter().map(|(weight, set)| (weight, set.to_vec()));
+            self.joint_laws[row] = Some(sets.collect());
+        }
     }
 
     fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {
         self.decisions.write_row(row, &walked.relevant);
-        let n_labels = self.decisions.n_labels();
-        let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
-        if let Some(law) = self.joint_laws[row].take() {
-            for (label, place) in places.iter_mut().enumerate() {
-                let has = |set: &[u64]| set[label / 64] >> (label % 64) & 1 == 1;
-                let weights = law.iter().filter(|(_, set)| has(set)).map(|(weight, _)| weight);
-                *place = weights.sum::<f64>().clamp(0.0, 1.0);
-            }
-            self.joint_laws[row] = self.keeps_laws.then_some(law);
+        if self.has_law[row] {
             return;
         }
+        let n_labels = self.decisions.n_labels();
+        let places = &mut self.scores[row * n_labels..(row + 1) * n_labels];
         for (place, score) in places.iter_mut().zip(&walked.scores) {
             let (scale, value) = score.on_scale();
             *place = value;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{Block, Score};
+use super::{Attribution, Block, Score};
 use crate::data::{Attribute, LabelId};
 use crate::distance::Needs;
 use crate::prepare::{LabelView, Standardizer};
@@ -62,6 +62,17 @@ pub trait BaseModel: Any + Send + Sync {
     /// The values of settings that were left to the data while the model was fitted.
     fn tuned(&self) -> Vec<TunedSetting> {
         Vec::new()
+    }
+
+    /// What the model says of one row of a block from the inputs alone, taken apart as far as it can be.
+    fn attribution(&self, _block: &Block, _row: usize) -> Attribution {
+        Attribution::default()
+    }
+
+    /// How much each input matters to the model as a whole, as shares that sum to 1; none where that is not
+    /// known of it.
+    fn importance(&self) -> Option<Vec<f64>> {
+        None
     }
 
     /// What the model of one label looks like as text, where it can be read by people.

@@ -15,6 +15,7 @@
 //! [`AnyOrderModel`] and [`FixedOrderModel`]. What a walk finds goes into a [`Collector`].
 
 mod any_order;
+mod attribution;
 mod block;
 mod collect;
 mod evidence;
@@ -25,6 +26,7 @@ mod score;
 mod walk;
 
 pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel};
+pub use attribution::{Attribution, Contribution, Neighbour};
 pub use block::Block;
 pub use collect::{Collector, Decisions, Outputs, Trace, Traces, WeightedLabelSets};
 pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting};
@@ -36,4 +38,5 @@ pub use policy::{OrderPolicy, Quantity, QuantityDisplay, Reason};
 pub use score::{Scale, Score};
 pub use walk::{Decision, Route, Walked, decide, decide_by_certainty};
 
+pub(crate) use attribution::AttributionSum;
 pub(crate) use fixed_order::{scores_of_only_label, table_of_one_row};

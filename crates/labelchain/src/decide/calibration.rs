@@ -15,6 +15,8 @@ use crate::seed::Seed;
 /// Scores of training rows by members that have not seen them.
 #[derive(Clone, Debug)]
 pub struct HeldOutScores {
+    /// The vote of these members on each of the rows below.
+    pub votes: LabelMatrix,
     /// What the scores are.
     pub scale: Scale,
     /// Which training rows.
@@ -169,7 +171,8 @@ mod tests {
             scores.extend([score, 0.01, 0.99]);
         }
         let rows = (0..n_rows).collect();
-        let held_out = HeldOutScores { scale: Scale::Probability, rows, scores };
+        let votes = LabelMatrix::empty(rows.len(), 1);
+        let held_out = HeldOutScores { votes, scale: Scale::Probability, rows, scores };
         (Calibration::learn(&held_out, &labels, Seed::new(1)), held_out, labels)
     }
 
@@ -195,7 +198,8 @@ mod tests {
     fn a_label_whose_margins_say_nothing_is_not_given_for_macro_f1() {
         let labels = LabelMatrix::empty(20, 1);
         let scores: Vec<f64> = (0..20).map(f64::from).collect();
-        let held_out = HeldOutScores { scale: Scale::Margin, rows: (0..20).collect(), scores };
+        let (votes, rows) = (LabelMatrix::empty(20, 1), (0..20).collect());
+        let held_out = HeldOutScores { votes, scale: Scale::Margin, rows, scores };
         let calibration = Calibration::learn(&held_out, &labels, Seed::new(1));
         let mut probabilities = held_out.scores.clone();
         calibration.calibrate(&mut probabilities);

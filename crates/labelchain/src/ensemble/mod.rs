@@ -33,8 +33,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::chain::{
-    AnyOrderModel, BaseModel, Block, Collector, Decisions, Dimensions, FixedOrderModel, Order,
-    OrderPolicy, Reason, Route, Trace, Traces,
+    AnyOrderModel, Attribution, BaseModel, Block, Collector, Decisions, Dimensions,
+    FixedOrderModel, Order, OrderPolicy, Reason, Route, Trace, Traces,
 };
 use crate::data::{Dataset, LabelMatrix};
 use crate::decide::Calibration;
@@ -194,6 +194,44 @@ impl Ensemble {
             },
         )?;
         Ok(traces)
+    }
+
+    /// What members say of each row from the inputs alone, taken apart; the mean over members.
+    pub fn attributions(&self, queries: &Queries, cancel: &Cancel) -> Result<Vec<Attribution>> {
+        let mut by_row = Vec::with_capacity(queries.rows.n_rows());
+        let ask = |member: &Member, block: &Block| -> Vec<Attribution> {
+            let rows = 0..block.n_rows();
+            rows.map(|row| member.model().attribution(block, row)).collect()
+        };
+        self.ask(queries, cancel, ask, |_, by_member: Vec<Vec<Attribution>>| {
+            let mut members: Vec<_> = by_member.into_iter().map(Vec::into_iter).collect();
+            while let Some(of_row) =
+                members.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>()
+                && !of_row.is_empty()
+            {
+                by_row.push(Attribution::mean(&of_row));
+            }
+        })?;
+        Ok(by_row)
+    }
+
+    /// How much each input matters to the models of all members, on average; none where they do not say.
+    pub fn importance(&self) -> Option<Vec<f64>> {
+        // Members may share their model, and then it is asked once.
+        let mut models: Vec<&dyn BaseModel> = Vec::new();
+        for member in &self.members {
+            if !models.iter().any(|&model| std::ptr::addr_eq(model, member.model())) {
+                models.push(member.model());
+            }
+        }
+        let n = models.len() as f64;
+        let of_models: Vec<Vec<f64>> =
+            models.into_iter().map(BaseModel::importance).collect::<Option<_>>()?;
+        let mut mean = vec![0.0; of_models.first()?.len()];
+        for importance in &of_models {
+            mean.iter_mut().zip(importance).for_each(|(sum, value)| *sum += value / n);
+        }
+        Some(mean)
     }
 
     /// Asks every member about the rows, a block of them at a time; `take` is given the first row of

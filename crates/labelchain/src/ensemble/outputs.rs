@@ -11,6 +11,7 @@ use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::Neighbourhood;
 use crate::error::{Error, Result};
+use crate::loss::{Losses, Undefined};
 use crate::prepare::Prepared;
 use crate::progress::Cancel;
 use crate::seed::Seed;
@@ -125,13 +126,40 @@ impl Ensemble {
         train: &Prepared,
         out_of_bag: bool,
         seed: Seed,
-    ) -> Result<()> {
+    ) -> Result<Option<HeldOutScores>> {
         let held_out = self.held_out_scores(train, out_of_bag)?;
-        let learn = |held_out: HeldOutScores| {
-            Calibration::learn(&held_out, train.data().labels(), seed.child("calibration", 0))
+        let learn = |held_out: &HeldOutScores| {
+            Calibration::learn(held_out, train.data().labels(), seed.child("calibration", 0))
         };
-        self.calibration = held_out.map(learn);
-        Ok(())
+        self.calibration = held_out.as_ref().map(learn);
+        Ok(held_out)
+    }
+
+    /// The losses of answers for an aim about training rows, each by the members that have not seen it;
+    /// none for an aim that looks at label sets, which are not kept. Thresholds were chosen by the same
+    /// rows, so that the losses of aims with thresholds are a little too small; where few members have not
+    /// seen a row, the losses are larger than those of all members.
+    pub(crate) fn held_out_losses(
+        &self,
+        held_out: &HeldOutScores,
+        aim: Aim,
+        truth: &LabelMatrix,
+    ) -> Result<Option<Losses>> {
+        let rule = self.rule(aim)?;
+        let Some(calibration) = self.calibration.as_ref().filter(|_| !rule.needs_label_sets())
+        else {
+            return Ok(None);
+        };
+        let mut probabilities = held_out.scores.clone();
+        calibration.calibrate(&mut probabilities);
+        let mut answers = held_out.votes.clone();
+        for (row, probabilities) in probabilities.chunks(self.n_labels.max(1)).enumerate() {
+            let majority = held_out.votes.row(row);
+            let output = RowOutput { majority, probabilities, label_sets: &[] };
+            answers.write_row(row, &rule.decide(&output));
+        }
+        let truth = truth.select(&held_out.rows);
+        Losses::between(&truth, &answers, Undefined::default()).map(Some)
     }
 
     /// The mean scores of training rows, each by the members that have not seen it; none where there is no
@@ -166,6 +194,7 @@ impl Ensemble {
         let near = self.needs_neighbourhood().then(|| Neighbourhood::of_prepared(train));
         let near = near.transpose()?;
         let mut sums = vec![0.0; rows.len() * n_labels];
+        let mut votes = vec![0u32; rows.len() * n_labels];
         let mut n_members = vec![0u32; rows.len()];
         let mut place_of = vec![0; data.n_rows()];
         rows.iter().enumerate().for_each(|(place, &row)| place_of[row] = place);
@@ -191,24 +220,32 @@ impl Ensemble {
                 if !rows.is_empty() {
                     scale = outputs.scale;
                 }
-                for (row, scores) in
-                    rows.into_iter().zip(outputs.scores.chunks_exact(n_labels.max(1)))
-                {
+                let scores = outputs.scores.chunks_exact(n_labels.max(1));
+                for (at, (row, scores)) in rows.into_iter().zip(scores).enumerate() {
                     let place = place_of[row];
                     n_members[place] += 1;
+                    let relevant = outputs.decisions.relevant(at);
+                    relevant.for_each(|label| votes[place * n_labels + label.0] += 1);
                     let sums = &mut sums[place * n_labels..(place + 1) * n_labels];
                     sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
                 }
             }
         }
         let (mut asked, mut scores) = (Vec::new(), Vec::new());
+        let mut answers = LabelMatrix::new(n_labels);
         for (place, (&row, sums)) in rows.iter().zip(sums.chunks(n_labels.max(1))).enumerate() {
-            if n_members[place] > 0 {
+            let n = n_members[place];
+            if n > 0 {
                 asked.push(row);
-                scores.extend(sums.iter().map(|sum| sum / f64::from(n_members[place])));
+                scores.extend(sums.iter().map(|sum| sum / f64::from(n)));
+                let votes = &votes[place * n_labels..(place + 1) * n_labels];
+                let vote = majority(votes, n_labels, n as usize, self.vote_ties);
+                let at = answers.push_row();
+                answers.write_row(at, vote.row(0));
             }
         }
-        Ok((!asked.is_empty()).then_some(HeldOutScores { scale, rows: asked, scores }))
+        let held_out = HeldOutScores { votes: answers, scale, rows: asked, scores };
+        Ok((!held_out.rows.is_empty()).then_some(held_out))
     }
 }
 

@@ -41,6 +41,8 @@ use std::ops::Range;
 use std::slice;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 
@@ -141,7 +143,7 @@ impl FromStr for Criterion {
 }
 
 /// The value of every criterion, and how many of its cells are zero over zero.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
     values: [Option<f64>; 11],
     n_vacuous: [usize; 11],

@@ -11,6 +11,7 @@ use crate::chain::{
 };
 use crate::cost::{Clock, Cost};
 use crate::data::LabelMatrix;
+use crate::decide::HeldOutScores;
 use crate::ensemble::{
     Candidate, ChosenOrders, Ensemble, Genetic, Member, MemberChain, MemberOrders, MemberRows,
     ORDER, PolicyTask, SEARCH_ROWS, Sampling, Strategy, VOTE_TIES, VoteTies,
@@ -27,6 +28,8 @@ use crate::settings::{Settings, in_words};
 pub(crate) struct Fitted {
     pub(crate) ensemble: Ensemble,
     pub(crate) tuned: Vec<TunedSetting>,
+    /// What members say of training rows that they have not seen, where it was asked for.
+    pub(crate) held_out: Option<HeldOutScores>,
     pub(crate) cost: Cost,
 }
 
@@ -218,11 +221,12 @@ impl Fitting<'_> {
         };
         let clock = Clock::start();
         let mut ensemble = Ensemble::new(members, self.train.data().n_labels(), self.vote_ties());
+        let mut held_out = None;
         if self.calibrates {
             let out_of_bag = trained.base.member_rows == MemberRows::Shared;
-            ensemble.calibrate(self.train, out_of_bag, self.seed)?;
+            held_out = ensemble.calibrate(self.train, out_of_bag, self.seed)?;
         }
-        Ok(Fitted { ensemble, tuned, cost: trained.cost + cost + clock.cost() })
+        Ok(Fitted { ensemble, tuned, held_out, cost: trained.cost + cost + clock.cost() })
     }
 }
 

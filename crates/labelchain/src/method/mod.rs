@@ -42,6 +42,9 @@ pub struct Method {
 }
 
 impl Method {
+    /// The method to start with: the best on average of all that were compared (docs/forest.md).
+    pub const DEFAULT: &str = "certain-forest";
+
     /// A method of these two that aims at votes; refused where orders are chosen for each row and models
     /// must be trained for one, and where members are searched for and all share one model.
     pub fn new(strategy: &'static Strategy, base: &'static Base) -> Result<Method> {

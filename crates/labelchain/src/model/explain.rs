@@ -1,11 +1,12 @@
 //! How the answer about a row came about.
 
+use std::fmt;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::{AlignedRows, Model};
-use crate::chain::Trace;
+use crate::chain::{Attribution, Contribution, Neighbour, Trace};
 use crate::data::{Dataset, LabelId};
 use crate::error::Result;
 
@@ -23,6 +24,47 @@ pub struct Explanation<'m> {
     pub known: Vec<Option<bool>>,
     /// How each member decided.
     pub members: Vec<Trace>,
+    /// The training rows that the answer rests on; empty where the base has none to name.
+    pub neighbours: Vec<Neighbour>,
+    /// What base values and contributions are: `log-odds` for naive Bayes, `probability` for a forest, before
+    /// calibration; empty where inputs cannot be told apart.
+    pub unit: &'static str,
+    /// What the model says of each label before it looks at an input. With the contributions of all inputs it
+    /// sums to what the model says from the inputs alone.
+    pub base_values: Vec<f64>,
+    /// What each input adds to it, by descending size.
+    pub inputs: Vec<InputContribution>,
+}
+
+/// What one input adds to one label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputContribution {
+    /// The name of the input.
+    pub name: String,
+    /// Its value in this row, in the units of the training file; none if it is missing.
+    pub value: Option<Cell>,
+    /// The label.
+    pub label: LabelId,
+    /// How much it adds.
+    pub contribution: f64,
+}
+
+/// The value of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Of a numeric input.
+    Number(f64),
+    /// Of a nominal input.
+    Name(String),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Number(number) => number.fmt(f),
+            Cell::Name(name) => name.fmt(f),
+        }
+    }
 }
 
 impl Model {
@@ -35,6 +77,27 @@ impl Model {
 impl<'m> AlignedRows<'m> {
     /// How the answer about each row comes about.
     pub fn explain(&self) -> Result<Vec<Explanation<'m>>> {
+        let mut explanations = self.explain_decisions()?;
+        for (row, (explanation, attribution)) in
+            explanations.iter_mut().zip(self.attributions()?).enumerate()
+        {
+            let Attribution { neighbours, unit, base_values, contributions } = attribution;
+            let input = |of: Contribution| InputContribution {
+                name: self.model.attributes[of.input].name.clone(),
+                value: self.cell(row, of.input),
+                label: of.label,
+                contribution: of.value,
+            };
+            explanation.neighbours = neighbours;
+            explanation.unit = unit;
+            explanation.base_values = base_values;
+            explanation.inputs = contributions.into_iter().map(input).collect();
+        }
+        Ok(explanations)
+    }
+
+    /// The same without neighbours and inputs, of which there are many for each row.
+    pub fn explain_decisions(&self) -> Result<Vec<Explanation<'m>>> {
         let prediction = self.predict()?;
         let labels = &prediction.labels;
         let explain = |(row, members): (usize, Vec<Trace>)| Explanation {
@@ -44,6 +107,10 @@ impl<'m> AlignedRows<'m> {
             shares: prediction.shares(row).to_vec(),
             probabilities: prediction.probabilities(row).map(<[f64]>::to_vec),
             members,
+            neighbours: Vec::new(),
+            unit: "",
+            base_values: Vec::new(),
+            inputs: Vec::new(),
         };
         Ok(self.traces()?.into_iter().enumerate().map(explain).collect())
     }
@@ -72,7 +139,8 @@ impl Explanation<'_> {
     /// not know. `votes` are the shares, `probabilities` by name, `support` the scores, `relevant` the names of the labels
     /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
     /// label, except `order`; what a method does not have is null; infinite scores are ±1e308. Where
-    /// labels were known, `known` has them by name, as 0 or 1.
+    /// labels were known, `known` has them by name, as 0 or 1. `neighbours`, `inputs`, `base_values` and
+    /// their `unit` are there where the explanation has them.
     pub fn json(&self, row: usize) -> Value {
         let member = |trace: &Trace| {
             let reason = trace.reason.as_ref();
@@ -101,7 +169,34 @@ impl Explanation<'_> {
             "relevant": self.relevant_names(),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
         });
-        for (name, known) in self.model.label_names().iter().zip(&self.known) {
+        let names = self.model.label_names();
+        if !self.neighbours.is_empty() {
+            let neighbour = |of: &Neighbour| {
+                let labels: Vec<&str> = of.labels.iter().map(|it| names[it.0].as_str()).collect();
+                json!({"row": of.row, "weight": of.weight, "labels": labels})
+            };
+            explanation["neighbours"] = self.neighbours.iter().map(neighbour).collect();
+        }
+        if !self.base_values.is_empty() {
+            let input = |of: &InputContribution| {
+                let value = match &of.value {
+                    None => Value::Null,
+                    Some(Cell::Number(number)) => json!(number),
+                    Some(Cell::Name(name)) => json!(name),
+                };
+                json!({
+                    "name": of.name,
+                    "value": value,
+                    "label": names[of.label.0],
+                    "contribution": of.contribution,
+                })
+            };
+            explanation["unit"] = self.unit.into();
+            explanation["inputs"] = self.inputs.iter().map(input).collect();
+            let values = names.iter().cloned().zip(self.base_values.iter().map(|&it| json!(it)));
+            explanation["base_values"] = values.collect::<serde_json::Map<_, _>>().into();
+        }
+        for (name, known) in names.iter().zip(&self.known) {
             if let Some(relevant) = known {
                 explanation["known"][name] = json!(u8::from(*relevant));
             }

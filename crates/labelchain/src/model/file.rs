@@ -26,6 +26,7 @@ use crate::decide::Calibration;
 use crate::decode::{DecodeBudget, decode};
 use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders, VOTE_TIES};
 use crate::error::{Error, Remedy, Result, Task};
+use crate::loss::Losses;
 use crate::method::{Method, setting};
 use crate::prepare::{BagTransform, Standardizer};
 use crate::progress::Cancel;
@@ -54,6 +55,7 @@ struct Stored<B> {
     train: Option<Matrix>,
     bags: Option<BagTransform>,
     calibration: Option<Calibration>,
+    out_of_bag: Option<Losses>,
 }
 
 /// Writes a model file without holding it: the content is encoded twice, first for its checksum.
@@ -329,6 +331,7 @@ impl Model {
             train: self.train.clone(),
             bags: self.bags.clone(),
             calibration: self.ensemble.calibration().cloned(),
+            out_of_bag: self.out_of_bag.clone(),
         })
     }
 
@@ -363,6 +366,7 @@ impl Model {
             n_rows: stored.n_rows,
             train: stored.train,
             bags: stored.bags,
+            out_of_bag: stored.out_of_bag,
             max_memory: u64::MAX,
             cancel: Cancel::default(),
         })

@@ -122,6 +122,9 @@ impl<'p> LabelChain<'p> {
         let fitted = fit(&methods, fitting).next().transpose()?;
         let Some(fitted) = fitted else { return Err(Error::Cancelled) };
         let needs_rows = fitted.ensemble.needs_neighbourhood();
+        let estimate =
+            |held_out| fitted.ensemble.held_out_losses(held_out, self.method.aim(), data.labels());
+        let out_of_bag = fitted.held_out.as_ref().map(estimate).transpose()?.flatten();
         Ok(Model {
             version: env!("CARGO_PKG_VERSION").into(),
             method: self.method,
@@ -136,6 +139,7 @@ impl<'p> LabelChain<'p> {
             ensemble: fitted.ensemble,
             train: needs_rows.then(|| train.data().features().clone().with_countable_rows()),
             bags: None,
+            out_of_bag,
             max_memory: *max_memory,
             cancel: Cancel::default(),
         })
@@ -197,6 +201,7 @@ impl Model {
             standardizer: self.standardizer.concat_columns(other.standardizer),
             ensemble: self.ensemble.concat_columns(other.ensemble)?,
             label_names: Arc::clone(&self.label_names),
+            out_of_bag: None,
             ..self
         })
     }

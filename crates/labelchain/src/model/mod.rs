@@ -9,7 +9,7 @@ mod predict;
 
 pub use align::AlignedRows;
 pub use ask::Question;
-pub use explain::Explanation;
+pub use explain::{Cell, Explanation, InputContribution};
 pub use label_chain::LabelChain;
 pub use predict::Prediction;
 
@@ -23,6 +23,7 @@ use crate::decide::{Aim, Calibration};
 use crate::distance::Neighbourhood;
 use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
+use crate::loss::Losses;
 use crate::method::Method;
 use crate::prepare::{BagTransform, Standardizer};
 use crate::progress::Cancel;
@@ -64,6 +65,8 @@ pub struct Model {
     train: Option<Matrix>,
     /// What makes single rows of bags, where it was trained on bags.
     bags: Option<BagTransform>,
+    /// The losses of training rows, by the members that have not seen them.
+    out_of_bag: Option<Losses>,
     /// Bytes for distances, which a file does not keep: no answer depends on it.
     max_memory: u64,
     cancel: Cancel,
@@ -154,6 +157,22 @@ impl Model {
         self.ensemble.calibration()
     }
 
+    /// An estimate of its losses, for the aim that it was trained for: those of its answers about training
+    /// rows, each by the members, or the trees, that have not seen the row. None where every member has
+    /// seen every row, and for aims that look at label sets.
+    ///
+    /// Thresholds were chosen by the same rows, so that with an aim that has some it is a little too good.
+    /// Fewer members answer about such a row than about a new one, so that without it is a little too bad.
+    pub fn out_of_bag(&self) -> Option<&Losses> {
+        self.out_of_bag.as_ref()
+    }
+
+    /// How much each input matters, in the order of the attributes, as shares that sum to 1: what its splits
+    /// take away of the variance of the labels. None for other bases than forests.
+    pub fn importance(&self) -> Option<Vec<f64>> {
+        self.ensemble.importance()
+    }
+
     /// The same, to use at most so many bytes for distances.
     pub fn within(self, max_memory: u64) -> Model {
         Model { max_memory, ..self }
@@ -209,7 +228,9 @@ impl Model {
                 && (0..train.n_rows()).all(|row| train.entries(row).all(cell_fits))
         };
         // Lists of rows are made of 32-bit numbers here and there.
+        let loss_fits = |loss: Option<f64>| loss.is_none_or(|loss| (0.0..=1.0).contains(&loss));
         n_labels > 0
+            && self.out_of_bag.iter().flat_map(Losses::iter).all(|(_, loss)| loss_fits(loss))
             && self.n_rows <= u32::MAX as usize
             && self.standardizer.means().len() == n_features
             && self.standardizer.deviations().len() == n_features

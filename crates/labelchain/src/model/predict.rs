@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::explain::Cell;
 use super::{AlignedRows, Model};
-use crate::chain::{Score, Trace};
-use crate::data::{Dataset, LabelMatrix, Note};
+use crate::chain::{Attribution, Score, Trace};
+use crate::data::{Dataset, LabelMatrix, Matrix, Note};
 use crate::distance::Neighbourhood;
 use crate::ensemble::Queries;
 use crate::error::{Error, Result};
@@ -151,6 +152,31 @@ impl AlignedRows<'_> {
         let Model { ensemble, cancel, .. } = self.model;
         let train = self.model.neighbourhood()?;
         ensemble.traces(&self.queries(train.as_ref()), cancel)
+    }
+
+    /// What the model says of each row from the inputs alone, taken apart: by training rows, by inputs.
+    pub fn attributions(&self) -> Result<Vec<Attribution>> {
+        let Model { ensemble, cancel, .. } = self.model;
+        let train = self.model.neighbourhood()?;
+        ensemble.attributions(&self.queries(train.as_ref()), cancel)
+    }
+
+    /// The cell of an input in the units of the training file; none if it is missing.
+    pub(super) fn cell(&self, row: usize, input: usize) -> Option<Cell> {
+        let model = self.model;
+        let stored = self.rows.features().get(row, input);
+        if stored.is_nan() {
+            return None;
+        }
+        if let Some(values) = model.attributes[input].values() {
+            return values.get(stored as usize).map(|name| Cell::Name(name.clone()));
+        }
+        // A sparse table is not centred, so that its zeros stay zeros.
+        let deviation = model.standardizer.deviations()[input].unwrap_or(1.0);
+        let is_sparse = matches!(self.rows.features(), Matrix::Sparse(_));
+        let number =
+            if is_sparse { stored * deviation } else { model.standardizer.in_file(input, stored) };
+        Some(Cell::Number(number))
     }
 
     /// How strongly one member speaks for each label of each row from the inputs alone, before any

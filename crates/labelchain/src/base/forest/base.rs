@@ -67,12 +67,14 @@ pub(in crate::base) static BASE: Base = Base {
         let (n_rows, n_cells) = (data.n_rows() as u64, data.features().n_bytes() as u64 / 8);
         let n_threads = rayon::current_num_threads() as u64;
         let bins = 5 * n_cells + 32 * n_rows * n_threads;
-        // A tree draws about 63 % of the rows. At worst each of them has a leaf, with its node, the node
-        // above it, its first entry, and the entry.
-        const OF_LEAF: u64 = 2 * 16 + 4 + 8;
-        let n_leaves = n_rows * 2 / 3 / task.settings.get(&FOREST_LEAF) as u64 + 1;
-        let trees = task.settings.get(&TREES) as u64 * (n_leaves * OF_LEAF + n_rows / 8);
-        bins + trees + 8 * n_rows + 2 * data.labels().n_bytes() as u64
+        // A tree draws about 63 % of the rows, and names each. At worst each of them has a leaf, with its
+        // node, the node above it, its first entry and row, and the entry.
+        const OF_LEAF: u64 = 2 * 16 + 2 * 4 + 8;
+        let n_drawn = n_rows * 2 / 3;
+        let n_leaves = n_drawn / task.settings.get(&FOREST_LEAF) as u64 + 1;
+        let of_tree = n_leaves * OF_LEAF + 4 * n_drawn + n_rows / 8;
+        let trees = task.settings.get(&TREES) as u64 * of_tree;
+        bins + trees + 12 * n_rows + 2 * data.labels().n_bytes() as u64
     },
     settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES],
     chain_settings: &[&TRUST],

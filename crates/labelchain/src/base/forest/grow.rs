@@ -55,7 +55,7 @@ impl Soil<'_> {
                 self.split(&mut splitter, &mut inputs, &mut rng)
             };
             let Some((input, split)) = best else {
-                tree.leaf(node, self.leaf(here, &n_draws));
+                tree.leaf(node, self.leaf(here, &n_draws), here);
                 continue;
             };
             let column = &self.columns[input as usize];

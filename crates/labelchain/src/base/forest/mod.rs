@@ -10,6 +10,7 @@
 //! Each tree draws its own rows, so that about a third of the trees did not see a given training row. These
 //! answer about it out of bag, as they would about a new row.
 
+mod attribution;
 mod base;
 mod bins;
 mod evidence;
@@ -30,7 +31,9 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{BaseModel, Block, ChainLearner, ChainModel, Dimensions, Scoring, TunedSetting};
+use crate::chain::{
+    Attribution, BaseModel, Block, ChainLearner, ChainModel, Dimensions, Scoring, TunedSetting,
+};
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
@@ -86,6 +89,8 @@ pub struct ForestModel {
     trust: f64,
     /// The different label sets of the rows fitted on.
     sets: LabelMatrix,
+    /// Which of them each of the rows fitted on has.
+    set_of_row: Vec<u32>,
     trees: Vec<Tree>,
     /// The training rows fitted on, ascending.
     rows: Vec<usize>,
@@ -148,8 +153,9 @@ impl ChainLearner for Forest {
             Ok(soil.grow(seed.child("tree", tree)))
         };
         let trees = (0..n_trees).into_par_iter().map(grow).collect::<Result<_>>()?;
-        let (sets, trust, drawn) = (labels.sets, trust.unwrap_or(0.0), OnceLock::new());
-        Ok(ForestModel { n_inputs, trust, sets, trees, rows, seed, drawn })
+        let TrainingLabels { sets, set_of_row, .. } = labels;
+        let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());
+        Ok(ForestModel { n_inputs, trust, sets, set_of_row, trees, rows, seed, drawn })
     }
 }
 
@@ -180,9 +186,19 @@ impl BaseModel for ForestModel {
             && (0.0..=1.0).contains(&self.trust)
             && self.sets.is_sound(n_sets, dimensions.n_labels)
             && !self.trees.is_empty()
-            && self.trees.iter().all(|tree| tree.fits(self.n_inputs, n_sets))
+            && self.set_of_row.len() == self.rows.len()
+            && self.set_of_row.iter().all(|&set| (set as usize) < n_sets)
+            && self.trees.iter().all(|tree| tree.fits(self.n_inputs, n_sets, self.rows.len()))
             && self.rows.is_sorted_by(|a, b| a < b)
             && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
+    }
+
+    fn attribution(&self, block: &Block, row: usize) -> Attribution {
+        self.attribution_of(block, row)
+    }
+
+    fn importance(&self) -> Option<Vec<f64>> {
+        Some(self.mean_gains())
     }
 
     fn tuned(&self) -> Vec<TunedSetting> {

@@ -534,5 +534,5 @@ fn a_model_that_was_made_up_does_not_fit() {
     // has a parent, beyond the end.
     let tree = &model.trees[0];
     assert!(tree.n_nodes() > 5);
-    assert_eq!(tree.damaged_that_fit(4, model.sets.n_rows()), 0);
+    assert_eq!(tree.damaged_that_fit(4, model.sets.n_rows(), model.rows.len()), 0);
 }

@@ -1,14 +1,21 @@
 //! A grown tree: where a row falls, and which label sets are there.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// A binary tree in one list of nodes. The children of a node stand side by side, after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// Leaf k has `entries[starts[k]..starts[k + 1]]`.
+    /// Leaf k has `entries[starts[k]..starts[k + 1]]`. Leaves are numbered from left to right, so that
+    /// those below a node are a range.
     starts: Vec<u32>,
     entries: Vec<LeafEntry>,
+    /// The rows that were drawn, counted among those that the forest was fitted on: leaf k has
+    /// `rows[row_starts[k]..row_starts[k + 1]]`.
+    row_starts: Vec<u32>,
+    rows: Vec<u32>,
 }
 
 /// How many of the rows that a tree drew have a label set, in one leaf.
@@ -39,6 +46,27 @@ const INPUT: u32 = NOMINAL - 1;
 /// More inputs than a node can name.
 pub(super) const MAX_INPUTS: usize = INPUT as usize;
 
+impl Node {
+    /// The input that is tested.
+    fn tested(&self) -> usize {
+        (self.input & INPUT) as usize
+    }
+
+    /// The child that a row goes on to.
+    #[inline(always)]
+    fn next(&self, cell: &impl Fn(usize) -> f64) -> usize {
+        let cell = cell(self.tested());
+        let is_left = if cell.is_nan() {
+            self.input & MISSING_LEFT != 0
+        } else if self.input & NOMINAL != 0 {
+            cell == self.threshold
+        } else {
+            cell <= self.threshold
+        };
+        self.child as usize + usize::from(!is_left)
+    }
+}
+
 /// A test of one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Test {
@@ -52,7 +80,13 @@ impl Tree {
     /// One node that is still to be made a split or a leaf.
     pub(super) fn new() -> Tree {
         let open = Node { threshold: 0.0, input: LEAF, child: 0 };
-        Tree { nodes: vec![open], starts: vec![0], entries: Vec::new() }
+        Tree {
+            nodes: vec![open],
+            starts: vec![0],
+            entries: Vec::new(),
+            row_starts: vec![0],
+            rows: Vec::new(),
+        }
     }
 
     /// Gives a node two children, and returns the place of the left one.
@@ -66,12 +100,19 @@ impl Tree {
         child
     }
 
-    /// Makes a node a leaf with these label sets.
-    pub(super) fn leaf(&mut self, node: usize, entries: impl IntoIterator<Item = LeafEntry>) {
+    /// Makes a node a leaf with these label sets and rows.
+    pub(super) fn leaf(
+        &mut self,
+        node: usize,
+        entries: impl IntoIterator<Item = LeafEntry>,
+        rows: &[u32],
+    ) {
         self.nodes[node] =
             Node { threshold: 0.0, input: LEAF, child: self.starts.len() as u32 - 1 };
         self.entries.extend(entries);
         self.starts.push(self.entries.len() as u32);
+        self.rows.extend_from_slice(rows);
+        self.row_starts.push(self.rows.len() as u32);
     }
 
     /// Gives back memory that growing took in advance.
@@ -79,60 +120,128 @@ impl Tree {
         self.nodes.shrink_to_fit();
         self.starts.shrink_to_fit();
         self.entries.shrink_to_fit();
+        self.row_starts.shrink_to_fit();
+        self.rows.shrink_to_fit();
     }
 
     /// The label sets of the leaf that a row falls into.
     pub(super) fn leaf_of(&self, cell: impl Fn(usize) -> f64) -> &[LeafEntry] {
         let mut node = self.nodes[0];
         while node.input != LEAF {
-            let cell = cell((node.input & INPUT) as usize);
-            let is_left = if cell.is_nan() {
-                node.input & MISSING_LEFT != 0
-            } else if node.input & NOMINAL != 0 {
-                cell == node.threshold
-            } else {
-                cell <= node.threshold
-            };
-            node = self.nodes[node.child as usize + usize::from(!is_left)];
+            node = self.nodes[node.next(&cell)];
         }
         let leaf = node.child as usize;
-        &self.entries[self.starts[leaf] as usize..self.starts[leaf + 1] as usize]
+        self.entries_in(leaf..leaf + 1)
     }
 
-    /// Whether it is one tree over so many inputs, whose leaves have rows and name label sets that
-    /// there are. Children stand after their parents, so every way down ends.
-    pub(super) fn fits(&self, n_inputs: usize, n_sets: usize) -> bool {
+    /// The label sets of some leaves; a set may stand there several times.
+    pub(super) fn entries_in(&self, leaves: Range<usize>) -> &[LeafEntry] {
+        &self.entries[self.starts[leaves.start] as usize..self.starts[leaves.end] as usize]
+    }
+
+    /// The rows of a leaf.
+    pub(super) fn rows_of(&self, leaf: usize) -> &[u32] {
+        &self.rows[self.row_starts[leaf] as usize..self.row_starts[leaf + 1] as usize]
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The first leaf below a node.
+    fn first_leaf(&self, node: usize) -> usize {
+        let mut node = self.nodes[node];
+        while node.input != LEAF {
+            node = self.nodes[node.child as usize];
+        }
+        node.child as usize
+    }
+
+    /// The nodes that a row comes through, from the root to its leaf: the input that each tests, and the
+    /// leaves below it.
+    pub(super) fn path(&self, cell: impl Fn(usize) -> f64) -> Vec<(Option<usize>, Range<usize>)> {
+        let mut path = Vec::new();
+        let (mut node, mut leaves) = (self.nodes[0], 0..self.n_leaves());
+        while node.input != LEAF {
+            let middle = self.first_leaf(node.child as usize + 1);
+            let next = node.next(&cell);
+            path.push((Some(node.tested()), leaves.clone()));
+            let is_left = next == node.child as usize;
+            leaves = if is_left { leaves.start..middle } else { middle..leaves.end };
+            node = self.nodes[next];
+        }
+        path.push((None, leaves));
+        path
+    }
+
+    /// Calls `visit` with the input that each split tests, and the leaves below it on the left and on the
+    /// right.
+    pub(super) fn for_each_split(&self, mut visit: impl FnMut(usize, Range<usize>, Range<usize>)) {
+        let mut open = vec![(0, 0..self.n_leaves())];
+        while let Some((at, leaves)) = open.pop() {
+            let node = self.nodes[at];
+            if node.input == LEAF {
+                continue;
+            }
+            let left = node.child as usize;
+            let middle = self.first_leaf(left + 1);
+            visit(node.tested(), leaves.start..middle, middle..leaves.end);
+            open.extend([(left + 1, middle..leaves.end), (left, leaves.start..middle)]);
+        }
+    }
+
+    /// Whether it is one tree over so many inputs, whose leaves have rows that there are and name label
+    /// sets that there are. Children stand after their parents, so every way down ends.
+    pub(super) fn fits(&self, n_inputs: usize, n_sets: usize, n_rows: usize) -> bool {
         let n_leaves = self.starts.len().saturating_sub(1);
         let mut has_parent = vec![false; self.nodes.len()];
-        let mut is_leaf_used = vec![false; n_leaves];
         // Whether this is the first that leads there.
-        let take = |taken: &mut [bool], at: usize| match taken.get_mut(at) {
+        let mut take = |at: usize| match has_parent.get_mut(at) {
             Some(taken) => !std::mem::replace(taken, true),
             None => false,
         };
         let mut node_fits = |(at, node): (usize, &Node)| {
             let child = node.child as usize;
-            if node.threshold.is_nan() {
-                false
-            } else if node.input == LEAF {
-                take(&mut is_leaf_used, child)
+            if node.input == LEAF {
+                !node.threshold.is_nan()
             } else {
-                ((node.input & INPUT) as usize) < n_inputs
-                    && child > at
-                    && take(&mut has_parent, child)
-                    && take(&mut has_parent, child + 1)
+                let is_below = child > at && take(child) && take(child + 1);
+                !node.threshold.is_nan() && node.tested() < n_inputs && is_below
             }
         };
         let nodes_fit = self.nodes.iter().enumerate().all(&mut node_fits);
-        let leaf_fits = |ends: &[u32]| ends[0] < ends[1];
-        let ends = (self.starts.first(), self.starts.last().map(|&last| last as usize));
+        // Where each leaf begins, from nothing to all.
+        let starts_fit = |starts: &[u32], n: usize| {
+            starts.len() == n_leaves + 1
+                && (starts.first(), starts.last()) == (Some(&0), Some(&(n as u32)))
+                && starts.windows(2).all(|ends| ends[0] < ends[1])
+        };
         let entry_fits = |entry: &LeafEntry| (entry.set as usize) < n_sets && entry.count > 0;
         nodes_fit
             && self.nodes.len() + 1 == 2 * n_leaves
             && has_parent.iter().skip(1).all(|&has| has)
-            && ends == (Some(&0), Some(self.entries.len()))
-            && self.starts.windows(2).all(leaf_fits)
+            && self.leaves_ascend()
+            && starts_fit(&self.starts, self.entries.len())
+            && starts_fit(&self.row_starts, self.rows.len())
             && self.entries.iter().all(entry_fits)
+            && self.rows.iter().all(|&row| (row as usize) < n_rows)
+    }
+
+    /// Whether leaves are numbered from left to right. Asked of nodes that are a tree.
+    fn leaves_ascend(&self) -> bool {
+        let (mut open, mut n_seen) = (vec![0], 0);
+        while let Some(at) = open.pop() {
+            let node: Node = self.nodes[at];
+            let child = node.child as usize;
+            if node.input != LEAF {
+                open.extend([child + 1, child]);
+            } else if child == n_seen {
+                n_seen += 1;
+            } else {
+                return false;
+            }
+        }
+        true
     }
 
     #[cfg(test)]
@@ -142,12 +251,12 @@ impl Tree {
 
     /// How many trees fit in which the child of one node is another, or one entry begins elsewhere.
     #[cfg(test)]
-    pub(super) fn damaged_that_fit(&self, n_inputs: usize, n_sets: usize) -> usize {
+    pub(super) fn damaged_that_fit(&self, n_inputs: usize, n_sets: usize, n_rows: usize) -> usize {
         let mut n = 0;
         let mut count = |damage: &dyn Fn(&mut Tree)| {
             let mut tree = self.clone();
             damage(&mut tree);
-            n += usize::from(tree != *self && tree.fits(n_inputs, n_sets));
+            n += usize::from(tree != *self && tree.fits(n_inputs, n_sets, n_rows));
         };
         for at in 0..self.nodes.len() {
             for child in 0..self.nodes.len() as u32 + 3 {
@@ -158,6 +267,10 @@ impl Tree {
         }
         for at in 0..self.starts.len() {
             count(&|tree| tree.starts[at] += self.entries.len() as u32);
+            count(&|tree| tree.row_starts[at] += self.rows.len() as u32);
+        }
+        for at in 0..self.rows.len() {
+            count(&|tree| tree.rows[at] = n_rows as u32);
         }
         for at in 0..self.entries.len() {
             count(&|tree| tree.entries[at].set = n_sets as u32);

@@ -24,7 +24,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{
-    BaseModel, Block, ChainLearner, ChainModel, Dimensions, Evidence, Score, Scoring, TunedSetting,
+    Attribution, AttributionSum, BaseModel, Block, ChainLearner, ChainModel, Dimensions, Evidence,
+    Score, Scoring, TunedSetting,
 };
 use crate::data::{LabelId, LabelMatrix};
 use crate::distance::{ColumnBlocks, Metric, Needs, Ranked, Ranking};
@@ -246,6 +247,25 @@ impl BaseModel for NearestNeighboursModel {
             && self.labels.is_sound(n_train, n_labels)
             && self.votes_on.is_sound(n_train, n_labels)
     }
+
+    /// The weight of a training row is its share of the votes on all labels, each of which has the same
+    /// weight. Where labels have inputs of their own, they have neighbours of their own.
+    fn attribution(&self, block: &Block, row: usize) -> Attribution {
+        let scores = self.score(block);
+        let evidence = self.evidence(&scores, row);
+        let mut sum = AttributionSum::default();
+        let mut n_voted_on = 0;
+        for label in self.labels.ids() {
+            let mut voters = Vec::new();
+            evidence.for_each_voter(label, &evidence.nearest(label), |row| voters.push(row));
+            n_voted_on += usize::from(!voters.is_empty());
+            for &row in &voters {
+                let weight = 1.0 / voters.len() as f64;
+                sum.add_neighbour(row, weight, || self.labels.relevant(row).collect());
+            }
+        }
+        sum.mean(n_voted_on)
+    }
 }
 
 impl ChainModel for NearestNeighboursModel {}
@@ -432,22 +452,27 @@ impl NeighbourEvidence<'_> {
         (minima, lane_minima.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// The number of nearest rows to which the label is relevant, and to which it is not.
-    fn votes(&self, label: LabelId, nearest: &[Ranked]) -> [usize; 2] {
-        let mut votes = [0; 2];
-        let mut count = |row: Ranked| {
-            votes[usize::from(!self.model.labels.get(row.row as usize, label))] += 1;
-        };
+    /// Calls `visit` with every row that votes on the label: the nearest ones and, where ties are as in
+    /// WEKA, all that are as far as the last of them.
+    fn for_each_voter(&self, label: LabelId, nearest: &[Ranked], mut visit: impl FnMut(usize)) {
         match (self.model.ties, nearest.last()) {
-            (Ties::LowerRow, _) => nearest.iter().copied().for_each(count),
+            (Ties::LowerRow, _) => nearest.iter().for_each(|row| visit(row.row as usize)),
             (Ties::Weka, None) => {}
             (Ties::Weka, Some(&last)) => self.scan(label, last.distance.next_up(), |row| {
                 if row.distance <= last.distance {
-                    count(row);
+                    visit(row.row as usize);
                 }
                 f64::INFINITY
             }),
         }
+    }
+
+    /// The number of nearest rows to which the label is relevant, and to which it is not.
+    fn votes(&self, label: LabelId, nearest: &[Ranked]) -> [usize; 2] {
+        let mut votes = [0; 2];
+        self.for_each_voter(label, nearest, |row| {
+            votes[usize::from(!self.model.labels.get(row, label))] += 1;
+        });
         votes
     }
 

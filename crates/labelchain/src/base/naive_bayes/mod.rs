@@ -18,8 +18,8 @@ mod moments;
 pub(super) use base::BASE;
 
 use crate::chain::{
-    BaseModel, BinaryLearner, BinaryModel, Block, ChainLearner, ChainModel, Dimensions, Evidence,
-    Score, Scoring, scores_of_only_label, table_of_one_row,
+    Attribution, AttributionSum, BaseModel, BinaryLearner, BinaryModel, Block, ChainLearner,
+    ChainModel, Dimensions, Evidence, Score, Scoring, scores_of_only_label, table_of_one_row,
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::error::Result;
@@ -409,6 +409,26 @@ impl BaseModel for NaiveBayesModel {
             && [self.factors.len(), self.zero.len()] == [n_features; 2]
             && self.co_occurrence.fits(n_labels)
             && self.factors.iter().flatten().all(factor_fits)
+    }
+
+    /// The log-odds of a label are the sum of its prior's and of one term for each input.
+    fn attribution(&self, block: &Block, row: usize) -> Attribution {
+        let row = block.rows[row];
+        let mut sum = AttributionSum::default();
+        sum.add_base_values("log-odds", &self.prior);
+        for (column, factors) in self.factors.iter().enumerate() {
+            let cell = match block.features {
+                Matrix::Dense(dense) => dense.row(row)[column],
+                Matrix::Sparse(_) => block.features.get(row, column) + self.zero[column],
+            };
+            if !cell.is_nan() {
+                let add = |(label, factor): &(LabelId, Factor)| {
+                    sum.add_contribution(column, *label, factor.log_odds(cell));
+                };
+                factors.iter().for_each(add);
+            }
+        }
+        sum.mean(1)
     }
 }
 
