@@ -47,7 +47,7 @@ const LINES: [&str; 36] = [
     "convert rows.parquet made.csv.bz2 --max-memory 8M",
     "split rows.arff -o made --folds 3 --stratify iterative",
     "split rows.arff -o made --holdout 0.5 --json",
-    "train rows.arff -o made.labelchain --members 2 --decay 1",
+    "train rows.arff -o made.labelchain -m dynamic-nb --members 2 --decay 1",
     "train rows.arff -o made.labelchain -m ga-j48 --members 1 --population 4 --generations 2",
     "train rows.csv --labels-last 3 -o made.labelchain -m oocc-knn --members 1 --orders 2",
     "train bags.arff --bags concat -o made.labelchain -m ecc-svm --members 1 --cost 1 --gamma 1",
@@ -177,7 +177,18 @@ fn files(place: Place) -> Place {
     place.ok(&["convert", "rows.csv", "rows.arff", "--labels-last", "3"]);
     place.ok(&["convert", "rows.csv", "rows.parquet", "--labels-last", "3"]);
     place.ok(&["convert", "rows.arff", "whole.arff.gz"]);
-    place.ok(&["train", "rows.arff", "-o", "model", "--members", "2", "--decay", "1"]);
+    place.ok(&[
+        "train",
+        "rows.arff",
+        "-m",
+        "dynamic-nb",
+        "-o",
+        "model",
+        "--members",
+        "2",
+        "--decay",
+        "1",
+    ]);
     place.ok(&["train", "rows.arff", "-o", "tree", "-m", "br-j48", "--members", "1"]);
     place.ok(&["study", "run", "study.toml"]);
     for (whole, cut) in [

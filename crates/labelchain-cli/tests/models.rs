@@ -135,7 +135,13 @@ fn a_model_is_trained_shown_asked_and_explained() {
         }
     }
     let one = place.json(&["explain", "m.labelchain", "new.csv", "--row", "17", "--json"]);
-    assert_eq!(one, why[17]);
+    // And training rows and inputs besides.
+    for (key, value) in why[17].as_object().unwrap() {
+        assert_eq!(one[key], *value, "{key}");
+    }
+    assert!(why[17]["inputs"].is_null());
+    let inputs = one["inputs"].as_array().unwrap();
+    assert!(inputs.iter().any(|it| it["name"] == "key" && it["value"] == "major"), "{one}");
     let page = place.ok(&["explain", "m.labelchain", "new.csv", "--row", "17"]);
     for words in ["new.csv, row 17", "The vote: ", "local F1", "different orders", "mean place"] {
         assert!(page.contains(words), "{words:?} is not in {page}");
@@ -542,7 +548,7 @@ fn the_smallest_data_is_data() {
     // A share of so few rows that none is left is refused; a plain chain takes all of them.
     let labels = ["--labels", "a", "-o", "m"];
     place.refused(
-        &[&["train", "row.csv"], &labels[..]].concat(),
+        &[&["train", "row.csv", "-m", "dynamic-nb"], &labels[..]].concat(),
         2,
         &["needs at least 2 rows; 1 given"],
     );
@@ -625,7 +631,9 @@ fn a_method_that_needs_validation_rows_says_so() {
     let place = Place::trained("br-nb");
     let whole = ["--fit-share", "1", "--labels", "calm,sad,wild"];
     let choosing = ["evaluate", "train.csv", "-m", "ecc-nb,ga-br-knn"];
-    for command in [&["train", "train.csv", "-o", "d"][..], &["evaluate", "train.csv"], &choosing] {
+    let train = ["train", "train.csv", "-m", "dynamic-nb", "-o", "d"];
+    let testing = ["evaluate", "train.csv", "-m", "dynamic-nb"];
+    for command in [&train[..], &testing, &choosing] {
         let words = ["--fit-share is 1", "below 1 for dynamic", "validation rows"];
         place.refused(&[command, &whole[..]].concat(), 2, &words);
     }
@@ -822,7 +830,12 @@ fn rows_are_learned_from_that_do_not_fit_in_memory() {
         assert_ne!(status, 0, "all columns fit into so little memory");
         let (status, error) = train(4096, method, "all", "4G");
         assert_eq!((status, &*error), (0, ""));
-        let [few, all] = ["few", "all"].map(|model| place.ok(&["show", model, "--json"]));
+        let [few, all] = ["few", "all"].map(|model| {
+            let mut shown = place.json(&["show", model, "--json"]);
+            // Learning by columns knows nothing of whole rows, also none that members have not seen.
+            shown["out_of_bag"] = Value::Null;
+            shown
+        });
         assert!(few == all, "{method} learned something else");
     }
     // Local F1 looks at all inputs of the training rows.

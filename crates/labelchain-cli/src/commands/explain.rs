@@ -182,8 +182,10 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     };
     let (wide, n) = (width(names, 5, 32), model.members().len());
     let digits = n.to_string().len();
+    // The vote of one member is the answer.
+    let votes_title = if n > 1 { "votes  " } else { "" };
     if explanation.probabilities.is_some() {
-        let _ = writeln!(page, "  {:<wide$}  votes  probability", "label");
+        let _ = writeln!(page, "  {:<wide$}  {votes_title}probability", "label");
     }
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
@@ -198,12 +200,17 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
             (None, false, true) => "a tie, so irrelevant",
             (None, false, false) => "",
         };
-        let votes = format!("{count:>digits$}/{n}");
-        let votes = match &explanation.probabilities {
-            Some(all) => format!("{votes:>5}  {:.3}  {:<BAR$}", all[at], bar(all[at], BAR)),
-            None => format!("{votes}  {:<BAR$}", bar(share, BAR)),
+        let mut votes = format!("{count:>digits$}/{n}");
+        let length = match &explanation.probabilities {
+            Some(all) => {
+                votes = if n > 1 { format!("{votes:>5}  ") } else { String::new() };
+                let _ = write!(votes, "{:.3}", all[at]);
+                all[at]
+            }
+            None => share,
         };
-        let line = format!("  {:<wide$}  {votes}  {sign}", cut(name, wide));
+        let line =
+            format!("  {:<wide$}  {votes}  {:<BAR$}  {sign}", cut(name, wide), bar(length, BAR));
         let _ = writeln!(page, "{}", line.trim_end());
     }
     let differs = |(at, &p): (usize, &f64)| (p > 0.5) != explanation.relevant[at];
@@ -227,19 +234,19 @@ fn walk(
     let names = model.label_names();
     let (wide, n) = (width(names, 5, 32), names.len());
     let quantities = trace.reason.as_ref().map_or(&[][..], |reason| &reason.by_label);
-    let mut page = format!(
-        "\nMember {at}, which agrees with {} on {} of {n} labels, {}:\n\n",
-        if model.method().aim() == Aim::Votes { "the vote" } else { "the answer" },
-        explanation.n_agreed(at),
-        match (&trace.order, &trace.reason) {
-            (None, _) => "decided them independently",
-            (_, Some(reason)) if reason.nearest.is_some() => {
-                "decided them in the order of the nearest row"
-            }
-            (_, Some(_)) => "decided them in this order",
-            _ => "decided them in its order, the same for every row",
-        }
-    );
+    let how = match (&trace.order, &trace.reason) {
+        (None, _) => "decided independently",
+        (_, Some(reason)) if reason.nearest.is_some() => "decided in the order of the nearest row",
+        (_, Some(_)) => "decided in this order",
+        _ => "decided in an order that is the same for every row",
+    };
+    let mut page = if model.members().len() == 1 {
+        format!("\nThe labels were {how}:\n\n")
+    } else {
+        let aim = if model.method().aim() == Aim::Votes { "the vote" } else { "the answer" };
+        let n_agreed = explanation.n_agreed(at);
+        format!("\nMember {at} agrees with {aim} on {n_agreed} of {n} labels. They were {how}:\n\n")
+    };
     let titles: Vec<String> = quantities.iter().map(title).collect();
     let titles = titles.join("  ");
     let _ = writeln!(
@@ -406,13 +413,14 @@ fn inputs(model: &Model, explanation: &Explanation) -> String {
             writeln!(page, "\n  {}: {start:.3} in general, {sum:.3} for this row", names[label.0]);
         let inputs: Vec<&InputContribution> = of_label(label).collect();
         let cells: Vec<String> = inputs.iter().take(SHOWN).map(|it| input_cell(it)).collect();
-        let wide = width(&cells, 5, 40);
+        let wide = width(&cells, 16, 40);
         for (input, cell) in inputs.iter().zip(&cells) {
             let _ = writeln!(page, "    {:<wide$}  {:>+8.3}", cut(cell, wide), input.contribution);
         }
         if inputs.len() > SHOWN {
             let rest: f64 = inputs[SHOWN..].iter().map(|input| input.contribution).sum();
-            let others = format!("{} other inputs", inputs.len() - SHOWN);
+            let n_others = inputs.len() - SHOWN;
+            let others = format!("{n_others} other input{}", if n_others == 1 { "" } else { "s" });
             let _ = writeln!(page, "    {others:<wide$}  {rest:>+8.3}");
         }
     }

@@ -228,7 +228,7 @@ pub(super) fn out_of_bag(model: &Model) -> String {
         String::from("\n  Losses, estimated by training rows that members or trees had not seen\n");
     for (criterion, loss) in losses.iter() {
         let value = loss.map_or("–".into(), |loss| format!("{loss:.4}"));
-        let _ = writeln!(page, "  {:<14}  {value}", loss_title(criterion));
+        let _ = writeln!(page, "  {:<16}  {value}", loss_title(criterion));
     }
     page
 }
