@@ -147,7 +147,7 @@ fn a_model_is_trained_shown_asked_and_explained() {
         assert!(page.contains(words), "{words:?} is not in {page}");
     }
     let page = place.ok(&["explain", "m.labelchain", "new.csv", "--row", "0", "--member", "4"]);
-    assert!(page.contains("\nMember 4, "), "{page}");
+    assert!(page.contains("\nMember 4 agrees "), "{page}");
 }
 
 #[test]

@@ -135,7 +135,10 @@ fn model(content: &[u8]) {
     let _ = (
         model.bags().map(|bags| (bags.medoids().len(), bags.story())),
         model.standardizer().offset(),
+        model.out_of_bag().map(|losses| losses.iter().count()),
     );
+    let importance = model.importance().unwrap_or_default();
+    assert!(importance.iter().all(|share| (0.0..=1.0).contains(share)), "{importance:?}");
     for (at, member) in model.members().iter().enumerate() {
         let _ = (member.order().map(|order| order.iter().count()), member.model().views().len());
         let _ = member.policy().map(|policy| policy.json());
