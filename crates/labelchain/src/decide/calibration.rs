@@ -170,7 +170,7 @@ mod tests {
             let score = p * p / (p * p + (1.0 - p) * (1.0 - p));
             scores.extend([score, 0.01, 0.99]);
         }
-        let rows = (0..n_rows).collect();
+        let rows: Vec<usize> = (0..n_rows).collect();
         let votes = LabelMatrix::empty(rows.len(), 1);
         let held_out = HeldOutScores { votes, scale: Scale::Probability, rows, scores };
         (Calibration::learn(&held_out, &labels, Seed::new(1)), held_out, labels)

@@ -16,7 +16,6 @@
 use rayon::prelude::*;
 
 use super::ForestModel;
-use super::tree::Tree;
 use crate::chain::Block;
 use crate::data::Matrix;
 
@@ -37,58 +36,103 @@ pub struct JointLaws(pub(super) Vec<Vec<Reached>>);
 
 impl JointLaws {
     pub(super) fn new(model: &ForestModel, block: &Block) -> JointLaws {
+        // Found out before, and not by several threads that would wait for each other.
         let drawn = block.out_of_bag.then(|| model.drawn());
-        let law = |scratch: &mut Scratch, &row: &usize| {
-            let place = drawn.and_then(|_| model.rows.binary_search(&row).ok());
-            let is_asked = |tree: usize| match (drawn, place) {
-                (Some(drawn), Some(place)) => drawn[tree][place / 64] >> (place % 64) & 1 == 0,
-                _ => true,
-            };
-            let trees = model.trees.iter().enumerate().filter(|(at, _)| is_asked(*at));
-            let trees: Vec<&Tree> = trees.map(|(_, tree)| tree).collect();
-            match block.features {
-                Matrix::Dense(dense) => {
-                    let cells = dense.row(row);
-                    scratch.law(&trees, |input| cells[input])
-                }
-                Matrix::Sparse(sparse) => {
-                    let (columns, values) = sparse.row(row);
-                    let mut cells = std::mem::take(&mut scratch.cells);
-                    cells.resize(model.n_inputs, 0.0);
-                    let entries = || columns.iter().map(|&column| column as usize).zip(values);
-                    entries().for_each(|(column, &value)| cells[column] = value);
-                    let law = scratch.law(&trees, |input| cells[input]);
-                    entries().for_each(|(column, _)| cells[column] = 0.0);
-                    scratch.cells = cells;
-                    law
-                }
-            }
-        };
-        let n_sets = model.sets.n_rows();
-        JointLaws(block.rows.par_iter().map_init(|| Scratch::new(n_sets), law).collect())
+        let chunks = block.rows.par_chunks(rows_at_once(model.n_inputs));
+        let laws = chunks
+            .map_init(|| Scratch::new(model, drawn), |scratch, rows| scratch.laws(block, rows));
+        JointLaws(laws.flatten_iter().collect())
     }
 }
 
-/// Room to add up the weights of one row.
-struct Scratch {
+/// How many rows go down a tree together: so many that its nodes stay in the cache meanwhile, and so few
+/// that their cells do.
+fn rows_at_once(n_inputs: usize) -> usize {
+    const CELLS: usize = 1 << 15;
+    (CELLS / n_inputs.max(1)).clamp(1, 64)
+}
+
+/// Room to find the leaves of some rows, and to add up their weights.
+struct Scratch<'m> {
+    model: &'m ForestModel,
+    /// The rows that each tree drew, where only the others are asked.
+    drawn: Option<&'m [Vec<u64>]>,
     /// By label set; 0 between rows.
     weights: Vec<f64>,
     reached: Vec<u32>,
-    /// The cells of a sparse row; 0 between rows.
+    /// The cells of sparse rows; 0 between rows.
     cells: Vec<f64>,
+    /// The leaf of each row in each tree, tree by tree.
+    leaves: Vec<u32>,
 }
 
-impl Scratch {
-    fn new(n_sets: usize) -> Scratch {
-        Scratch { weights: vec![0.0; n_sets], reached: Vec::new(), cells: Vec::new() }
+/// No leaf: the tree is not asked about the row.
+const NOT_ASKED: u32 = u32::MAX;
+
+impl<'m> Scratch<'m> {
+    fn new(model: &'m ForestModel, drawn: Option<&'m [Vec<u64>]>) -> Scratch<'m> {
+        let weights = vec![0.0; model.sets.n_rows()];
+        Scratch { model, drawn, weights, reached: vec![], cells: vec![], leaves: vec![] }
     }
 
-    /// The label sets in the order in which trees reach them.
-    fn law(&mut self, trees: &[&Tree], cell: impl Fn(usize) -> f64) -> Vec<Reached> {
-        let of_tree = (WHOLE / trees.len().max(1) as f64).floor();
+    fn laws(&mut self, block: &Block, rows: &[usize]) -> Vec<Vec<Reached>> {
+        match block.features {
+            Matrix::Dense(dense) => {
+                let cells: Vec<&[f64]> = rows.iter().map(|&row| dense.row(row)).collect();
+                self.find_leaves(rows, &cells);
+            }
+            Matrix::Sparse(sparse) => {
+                let width = self.model.n_inputs;
+                let mut cells = std::mem::take(&mut self.cells);
+                cells.resize(rows.len() * width, 0.0);
+                let entries = || {
+                    rows.iter().enumerate().flat_map(|(at, &row)| {
+                        let (columns, values) = sparse.row(row);
+                        let places = columns.iter().map(move |&it| at * width + it as usize);
+                        places.zip(values)
+                    })
+                };
+                entries().for_each(|(place, &value)| cells[place] = value);
+                let of_rows: Vec<&[f64]> =
+                    (0..rows.len()).map(|at| &cells[at * width..(at + 1) * width]).collect();
+                self.find_leaves(rows, &of_rows);
+                entries().for_each(|(place, _)| cells[place] = 0.0);
+                self.cells = cells;
+            }
+        }
+        (0..rows.len()).map(|row| self.law(row, rows.len())).collect()
+    }
+
+    /// Each row, given by its number and by its cells, goes down each tree that is asked about it.
+    fn find_leaves(&mut self, rows: &[usize], cells: &[&[f64]]) {
+        let model = self.model;
+        let place = |row: &usize| model.rows.binary_search(row).ok();
+        let places: Vec<Option<usize>> = rows.iter().map(place).collect();
+        self.leaves.clear();
+        for (at, tree) in model.trees.iter().enumerate() {
+            for (cells, place) in cells.iter().zip(&places) {
+                let has_drawn = match (self.drawn, place) {
+                    (Some(drawn), Some(place)) => drawn[at][place / 64] >> (place % 64) & 1 == 1,
+                    _ => false,
+                };
+                let leaf =
+                    if has_drawn { NOT_ASKED } else { tree.leaf_of(|input| cells[input]) as u32 };
+                self.leaves.push(leaf);
+            }
+        }
+    }
+
+    /// The label sets of one of so many rows, in the order in which trees reach them.
+    fn law(&mut self, row: usize, n_rows: usize) -> Vec<Reached> {
+        let leaves = || self.leaves[row..].iter().step_by(n_rows).copied();
+        let n_asked = leaves().filter(|&leaf| leaf != NOT_ASKED).count();
+        let of_tree = (WHOLE / n_asked.max(1) as f64).floor();
         self.reached.clear();
-        for tree in trees {
-            let entries = tree.leaf_of(&cell);
+        for (tree, leaf) in self.model.trees.iter().zip(leaves()) {
+            if leaf == NOT_ASKED {
+                continue;
+            }
+            let entries = tree.entries_in(leaf as usize..leaf as usize + 1);
             let n_rows: u64 = entries.iter().map(|entry| u64::from(entry.count)).sum();
             for entry in entries {
                 let weight = (of_tree * f64::from(entry.count) / n_rows as f64).floor();

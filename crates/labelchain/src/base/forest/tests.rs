@@ -194,7 +194,7 @@ proptest! {
                 continue;
             }
             n_asked += 1.0;
-            let leaf = |row: usize| tree.leaf_of(|input| cells[row][input]).as_ptr();
+            let leaf = |row: usize| tree.leaf_of(|input| cells[row][input]);
             let here: Vec<usize> = (0..n_rows).filter(|&row| leaf(row) == leaf(queries[0])).collect();
             let n: u32 = here.iter().map(|&row| n_draws[row]).sum();
             for row in here.into_iter().filter(|&row| n_draws[row] > 0) {

@@ -124,14 +124,14 @@ impl Tree {
         self.rows.shrink_to_fit();
     }
 
-    /// The label sets of the leaf that a row falls into.
-    pub(super) fn leaf_of(&self, cell: impl Fn(usize) -> f64) -> &[LeafEntry] {
+    /// The leaf that a row falls into.
+    #[inline(always)]
+    pub(super) fn leaf_of(&self, cell: impl Fn(usize) -> f64) -> usize {
         let mut node = self.nodes[0];
         while node.input != LEAF {
             node = self.nodes[node.next(&cell)];
         }
-        let leaf = node.child as usize;
-        self.entries_in(leaf..leaf + 1)
+        node.child as usize
     }
 
     /// The label sets of some leaves; a set may stand there several times.
