@@ -1,22 +1,13 @@
-//! Measures of single labels, rankings and calibration, as text and as JSON, and the names of losses:
-//! the same for every command that has them.
+//! Measures of single labels, rankings and calibration, as text and as JSON: the same for every command
+//! that has them.
 
 use std::fmt::Write as _;
 
-use labelchain::loss::{Criterion, LabelMeasures, Measure, Rate};
+use labelchain::loss::{LabelMeasures, Measure};
 use serde_json::{Map, Value, json};
 
 /// As many labels fit on a page.
 const MAX_LABELS: usize = 30;
-
-/// The name of a loss in a text. F1 is known as what is better when it is greater, so that its loss is
-/// called one.
-pub(crate) fn loss_title(criterion: Criterion) -> String {
-    match criterion {
-        Criterion::Of(_, Rate::F1) => format!("{criterion} loss"),
-        _ => criterion.to_string(),
-    }
-}
 
 /// An object with a value for each key, null where there is none.
 pub(crate) fn json(measures: &[Measure]) -> Value {

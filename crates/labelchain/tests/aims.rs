@@ -1,6 +1,8 @@
 //! Answers for the loss one cares about: from one trained model, without training again.
 #![allow(clippy::unwrap_used)]
 
+use std::num::NonZeroUsize;
+
 use labelchain::data::split::folds;
 use labelchain::data::{Dataset, LabelNetwork};
 use labelchain::decide::Aim;
@@ -59,7 +61,10 @@ fn an_aim_answers_the_same_alone_and_beside_others() {
     let model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     let typed = LabelChain::new("ecc-nb@top=2").unwrap().fit(&data).unwrap();
     let labels = |model: &Model| model.predict(&data).unwrap().labels;
-    assert_eq!(labels(&model.clone().with_aim(Aim::Top(2))), labels(&typed));
+    assert_eq!(
+        labels(&model.clone().with_aim(Aim::Top(NonZeroUsize::new(2).unwrap()))),
+        labels(&typed)
+    );
     assert!((0..200).all(|row| labels(&typed).relevant(row).count() == 2));
     assert_eq!(typed.method().to_string(), "ecc-nb@top=2");
 }
@@ -140,7 +145,8 @@ fn a_label_that_cannot_reach_the_precision_is_never_given() {
     let data = Dataset::from_rows(1, &cells).unwrap();
     let data = data.with_label_indicators(&["often", "once"], &labels).unwrap();
     let model = LabelChain::new("ecc-knn@precision=0.8").unwrap().fit(&data).unwrap();
-    let thresholds = model.calibration().unwrap().thresholds(Aim::Precision(0.8)).unwrap();
+    let thresholds =
+        model.calibration().unwrap().thresholds("precision=0.8".parse().unwrap()).unwrap();
     assert!(thresholds[0].is_some() && thresholds[1].is_none());
     let prediction = model.predict(&data).unwrap();
     let n_given = |name: &str| {

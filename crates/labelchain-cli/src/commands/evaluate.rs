@@ -10,14 +10,15 @@ use labelchain::data::{CsvNames, Dataset, Table, save};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation, PooledMeasures};
 use labelchain::loss::{Averaging, Criterion, Losses, Measure, Rate};
-use labelchain::{Method, RunOptions, Seed};
+use labelchain::report::{EvaluationReport, ReportFormat};
+use labelchain::{Method, RunOptions, Seed, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
     AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
-    balance_in_words, folds_in_words, methods_in_words, notes, probability_column,
+    balance_in_words, folds_in_words, is_same_file, methods_in_words, notes, probability_column,
 };
-use crate::measures::{self, loss_title};
+use crate::measures;
 use crate::messages::{Failure, print, print_data};
 use crate::progress::Bar;
 
@@ -26,7 +27,8 @@ use crate::progress::Bar;
 Examples:
   labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-nb,br-nb
   labelchain evaluate yeast.arff.gz -m dynamic-knn,ecc-knn --neighbours 5
-  labelchain evaluate yeast.arff.gz -m ecc-nb,ecc-nb@macro-f1,ecc-nb@precision=0.9")]
+  labelchain evaluate yeast.arff.gz -m ecc-nb,ecc-nb@macro-f1,ecc-nb@precision=0.9
+  labelchain evaluate yeast.arff.gz -m dynamic-nb,ecc-knn -o report.html")]
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
@@ -69,6 +71,10 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE.csv")]
     predictions: Option<PathBuf>,
 
+    /// Also a report, one page of HTML: losses, calibration, precision and recall by label, orders
+    #[arg(short = 'o', long = "report", value_name = "OUT.html")]
+    report: Option<PathBuf>,
+
     #[command(flatten)]
     names: NameArgs,
 
@@ -81,10 +87,11 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
         let settings = self.settings.settings(&self.method)?;
-        if let Some(path) = &self.predictions {
+        for path in self.predictions.iter().chain(&self.report) {
             self.data.not_over(path)?;
             self.rows.not_over(path)?;
         }
+        self.check_report()?;
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
         let reading = self.data.read()?;
@@ -97,9 +104,11 @@ impl Evaluate {
         let bar = Bar::new("fold", folds.n_folds());
         let show = |progress| bar.show(progress);
         let max_memory = self.data.reading.max_memory();
+        let settings_in_words = in_words(&settings);
         let validation = CrossValidation {
             settings,
             probabilities: true,
+            details: self.report.is_some(),
             options: RunOptions { max_memory, progress: &show, ..RunOptions::default() },
             ..CrossValidation::new(&methods, &folds, seed)
         };
@@ -115,11 +124,58 @@ impl Evaluate {
         if let Some(path) = &self.predictions {
             save_predictions(path, data, &selection, &folds, &evaluations, self.names.names())?;
         }
+        if let Some(path) = &self.report {
+            let cut = self.cut_in_words(data, &selection, &folds);
+            let (baseline, notes) = (&baseline, settings_in_words);
+            let report = EvaluationReport::of(data, &folds, baseline, &evaluations, &cut, notes)?;
+            save(path, |file| file.write_all(report.html().as_bytes()))?;
+        }
         if self.json {
             return print_data(&self.json(data, &folds, &baseline, &evaluations)?);
         }
         let all: Vec<Evaluation> = std::iter::once(baseline).chain(evaluations).collect();
         print(&self.text(data, &selection, &folds, &all)?)
+    }
+
+    /// Refuses a report that is no page, or that would replace the answers, before anything is trained.
+    fn check_report(&self) -> Result<()> {
+        let Some(path) = &self.report else { return Ok(()) };
+        if ReportFormat::of(path) != Some(ReportFormat::Html) {
+            return Err(Error::CannotWrite {
+                path: path.clone(),
+                what: "a report about one data set is a page of HTML".into(),
+                remedy: "name it .html".into(),
+            });
+        }
+        if self.predictions.iter().any(|other| other == path || is_same_file(other, path)) {
+            return Err(Error::CannotWrite {
+                path: path.clone(),
+                what: "is asked for twice, by --report and by --predictions".into(),
+                remedy: "write one of them under another name".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// How the rows were cut.
+    fn cut_in_words(&self, data: &Dataset, selection: &Selection, folds: &Folds) -> String {
+        let rows = format!("{} rows{}", data.n_rows(), selection.in_words());
+        let seed = self.settings.seed;
+        match self.holdout {
+            None => {
+                let folds = folds_in_words(self.folds, self.stratify.balance());
+                format!("{folds} of {rows}, seed {seed}")
+            }
+            Some(_) => {
+                let n_tested: usize = folds.sizes().iter().sum();
+                let n_trained = data.n_rows() - n_tested;
+                let stratified = balance_in_words(self.stratify.balance());
+                format!(
+                    "one hold-out{stratified} of {rows}, {n_tested} tested and {n_trained} trained on, \
+                     seed {seed}"
+                )
+            }
+        }
     }
 
     /// The folds, or the one cut that was asked for instead.
@@ -191,27 +247,14 @@ impl Evaluate {
         folds: &Folds,
         evaluations: &[Evaluation],
     ) -> Result<String> {
-        let rows = format!("{} rows{}", data.n_rows(), selection.in_words());
-        let cut = match self.holdout {
-            None => {
-                let folds = folds_in_words(self.folds, self.stratify.balance());
-                format!("{folds} of {rows}, seed {}; mean losses", self.settings.seed)
-            }
-            Some(_) => {
-                let n_tested: usize = folds.sizes().iter().sum();
-                let n_trained = data.n_rows() - n_tested;
-                let stratified = balance_in_words(self.stratify.balance());
-                format!(
-                    "one hold-out{stratified} of {rows}, {n_tested} tested and {n_trained} \
-                     trained on, seed {}; losses",
-                    self.settings.seed
-                )
-            }
-        };
+        let cut = self.cut_in_words(data, selection, folds);
+        let losses = if self.holdout.is_some() { "losses" } else { "mean losses" };
         let spread =
             if folds.n_folds() > 1 { ", ± their standard deviation over folds" } else { "" };
-        let mut page =
-            format!("{}: {cut}, smaller is better{spread}; * marks the best\n\n", data.name());
+        let mut page = format!(
+            "{}: {cut}; {losses}, smaller is better{spread}; * marks the best\n\n",
+            data.name()
+        );
         page += &table(evaluations);
         let pooled = |of: &Evaluation| of.pooled(data.labels(), folds);
         let pooled = evaluations.iter().map(pooled).collect::<Result<Vec<PooledMeasures>>>()?;
@@ -269,6 +312,15 @@ fn probability_table(evaluations: &[Evaluation], pooled: &[PooledMeasures]) -> S
     page
 }
 
+/// Which settings are not the defaults; nothing where all are.
+fn in_words(settings: &Settings) -> Vec<String> {
+    let set: Vec<String> = settings.iter().map(|(name, text)| format!("{name} {text}")).collect();
+    if set.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("Settings that are not the defaults: {}.", set.join(", "))]
+}
+
 /// How wide the column of titles is.
 const TITLE: usize = 15;
 
@@ -306,7 +358,7 @@ pub(crate) fn table(evaluations: &[Evaluation]) -> String {
             None => String::new(),
         };
         let spreads: Vec<String> = evaluations.iter().map(spread).collect();
-        page += &line(&loss_title(criterion), shown, &spreads, &widths, true);
+        page += &line(&criterion.loss_title(), shown, &spreads, &widths, true);
     }
     page += "\n  F1, greater is better\n";
     for averaging in [Averaging::Example, Averaging::Macro, Averaging::Micro] {

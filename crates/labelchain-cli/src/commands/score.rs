@@ -203,7 +203,7 @@ impl Score {
         let mut any = false;
         for (criterion, loss) in scores.losses.iter() {
             let value = loss.map_or_else(|| "    –  ".into(), |loss| format!("{loss:.5}"));
-            let _ = write!(page, "  {:<15} {value}", measures::loss_title(criterion));
+            let _ = write!(page, "  {:<15} {value}", criterion.loss_title());
             let n = scores.losses.n_vacuous(criterion);
             if n > 0 {
                 any = true;

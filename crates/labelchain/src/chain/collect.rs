@@ -72,6 +72,8 @@ pub struct Outputs {
     pub scores: Vec<f64>,
     /// The joint law of each row; none where the model has none, or where laws are not kept.
     pub joint_laws: Vec<Option<WeightedLabelSets>>,
+    /// Where labels stood in the orders that were taken; none where orders are not counted.
+    pub orders: Option<OrderCounts>,
     keeps_laws: bool,
     /// Whether the scores of each row are by its joint law.
     has_law: Vec<bool>,
@@ -88,9 +90,100 @@ impl Outputs {
             scale: Scale::Probability,
             scores: vec![0.0; n_rows * n_labels],
             joint_laws: vec![None; n_rows],
+            orders: None,
             keeps_laws,
             has_law: vec![false; n_rows],
         }
+    }
+
+    /// The same, counting orders too.
+    pub fn counting_orders(self) -> Outputs {
+        let n_labels = self.decisions.n_labels();
+        Outputs { orders: Some(OrderCounts::new(n_labels)), ..self }
+    }
+}
+
+/// Where each label stood in the orders of some walks: counts, so that orders of any number of walks take
+/// the same memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderCounts {
+    n_walks: u64,
+    n_first: Vec<u64>,
+    /// The sum of each label's positions, of which the first is 0.
+    position_sums: Vec<u64>,
+    /// How often each label stood in each part of the order, by label.
+    by_part: Vec<u64>,
+}
+
+impl OrderCounts {
+    /// An order of more labels than this is counted in so many parts of it, of equal length but for one
+    /// label; a shorter one by position.
+    pub const MAX_PARTS: usize = 10;
+
+    /// Of no walk.
+    pub fn new(n_labels: usize) -> OrderCounts {
+        let n_parts = n_labels.min(OrderCounts::MAX_PARTS);
+        let by_part = vec![0; n_labels * n_parts];
+        OrderCounts {
+            n_walks: 0,
+            n_first: vec![0; n_labels],
+            position_sums: vec![0; n_labels],
+            by_part,
+        }
+    }
+
+    /// Adds the order of one walk.
+    pub fn add(&mut self, order: &Order) {
+        let (n_labels, n_parts) = (self.n_labels(), self.n_parts());
+        self.n_walks += 1;
+        for (position, LabelId(label)) in order.iter().enumerate() {
+            self.n_first[label] += u64::from(position == 0);
+            self.position_sums[label] += position as u64;
+            self.by_part[label * n_parts + position * n_parts / n_labels] += 1;
+        }
+    }
+
+    /// Adds the walks of another, of the same labels.
+    pub fn merge(&mut self, other: &OrderCounts) {
+        let add = |to: &mut [u64], from: &[u64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        };
+        self.n_walks += other.n_walks;
+        add(&mut self.n_first, &other.n_first);
+        add(&mut self.position_sums, &other.position_sums);
+        add(&mut self.by_part, &other.by_part);
+    }
+
+    /// How many walks.
+    pub fn n_walks(&self) -> u64 {
+        self.n_walks
+    }
+
+    /// How many labels.
+    pub fn n_labels(&self) -> usize {
+        self.n_first.len()
+    }
+
+    /// In how many parts orders are counted.
+    pub fn n_parts(&self) -> usize {
+        self.n_labels().min(OrderCounts::MAX_PARTS)
+    }
+
+    /// How many walks decided this label first.
+    pub fn n_first(&self, label: LabelId) -> u64 {
+        self.n_first[label.0]
+    }
+
+    /// The mean position of a label, 1 for the first; none without walks.
+    pub fn mean_position(&self, label: LabelId) -> Option<f64> {
+        let sum = self.position_sums[label.0] as f64;
+        (self.n_walks > 0).then(|| 1.0 + sum / self.n_walks as f64)
+    }
+
+    /// In how many walks the label stood in each part of the order, the first part first.
+    pub fn by_part(&self, label: LabelId) -> &[u64] {
+        let n_parts = self.n_parts();
+        &self.by_part[label.0 * n_parts..(label.0 + 1) * n_parts]
     }
 }
 
@@ -122,7 +215,10 @@ impl Collector for Outputs {
         }
     }
 
-    fn collect(&mut self, row: usize, _: Option<&Order>, walked: &Walked) {
+    fn collect(&mut self, row: usize, order: Option<&Order>, walked: &Walked) {
+        if let (Some(orders), Some(order)) = (&mut self.orders, order) {
+            orders.add(order);
+        }
         self.decisions.write_row(row, &walked.relevant);
         if self.has_law[row] {
             return;
@@ -137,5 +233,33 @@ impl Collector for Outputs {
                 self.scale = scale;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_counted_by_position_and_long_ones_in_parts() {
+        let mut counts = OrderCounts::new(3);
+        for order in [[2, 0, 1], [2, 1, 0]] {
+            counts.add(&Order::new(order.map(LabelId).to_vec(), 3).unwrap());
+        }
+        let mut other = OrderCounts::new(3);
+        other.add(&Order::natural(3));
+        counts.merge(&other);
+        assert_eq!(counts.n_walks(), 3);
+        assert_eq!([0, 1, 2].map(|label| counts.n_first(LabelId(label))), [1, 0, 2]);
+        assert_eq!(counts.by_part(LabelId(2)), [2, 0, 1]);
+        // Positions 2, 3 and 1 of three walks.
+        assert_eq!(counts.mean_position(LabelId(0)), Some(2.0));
+        assert_eq!(OrderCounts::new(3).mean_position(LabelId(0)), None);
+
+        let mut long = OrderCounts::new(25);
+        long.add(&Order::natural(25));
+        // Parts begin at the positions 0, 2.5, 5, …: labels 0 to 2 are in the first, the last has two.
+        let part = |label| long.by_part(LabelId(label)).iter().position(|&n| n == 1).unwrap();
+        assert_eq!([0, 2, 3, 4, 5, 22, 23, 24].map(part), [0, 0, 1, 1, 2, 8, 9, 9]);
     }
 }

@@ -28,7 +28,7 @@ mod walk;
 pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel};
 pub use attribution::{Attribution, Contribution, Neighbour};
 pub use block::Block;
-pub use collect::{Collector, Decisions, Outputs, Trace, Traces, WeightedLabelSets};
+pub use collect::{Collector, Decisions, OrderCounts, Outputs, Trace, Traces, WeightedLabelSets};
 pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting};
 pub use fixed_order::{
     BinaryLearner, BinaryModel, FixedOrderChain, FixedOrderLearner, FixedOrderModel, OrderedModel,

@@ -1,6 +1,7 @@
 //! The aims: which loss the answers are made for. One row each.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use crate::error::{Error, Result, nearest};
@@ -8,14 +9,14 @@ use crate::error::{Error, Result, nearest};
 /// Which loss the answers of a model are made for.
 ///
 /// ```
-/// use labelchain::decide::Aim;
+/// use labelchain::decide::{Aim, Share};
 ///
 /// let aim: Aim = "precision=0.9".parse()?;
-/// assert_eq!(aim, Aim::Precision(0.9));
+/// assert_eq!(Share::new(0.9).map(Aim::Precision), Some(aim));
 /// assert!("precision=2".parse::<Aim>().is_err());
 /// # Ok::<(), labelchain::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// The labels that a majority of the members decided to be relevant: the paper's rule.
     Votes,
@@ -30,11 +31,36 @@ pub enum Aim {
     /// Above one threshold for all labels, chosen for the F1 of all cells together.
     MicroF1,
     /// Above the least threshold for each label at which so large a share of what is given is right.
-    Precision(f64),
+    Precision(Share),
     /// Above the greatest threshold for each label at which so large a share of what is relevant is given.
-    Recall(f64),
+    Recall(Share),
     /// So many labels for each row, the most probable ones.
-    Top(usize),
+    Top(NonZeroUsize),
+}
+
+/// A share above 0 and below 1: what is always, or never, reached is no aim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(f64);
+
+// It is never NaN, so that every share equals itself.
+impl Eq for Share {}
+
+impl Share {
+    /// None unless it lies between 0 and 1.
+    pub fn new(share: f64) -> Option<Share> {
+        (share > 0.0 && share < 1.0).then_some(Share(share))
+    }
+
+    /// Its value.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// An aim as it is written, and what it means: a row of [`AIMS`].
@@ -91,25 +117,21 @@ pub static AIMS: &[AimForm] = &[
         name: "precision",
         argument: Some("P"),
         about: "as many labels as can be given while a share P of them is right, label by label",
-        read: |share| share_between_0_and_1(share).map(Aim::Precision),
+        read: |share| share.parse().ok().and_then(Share::new).map(Aim::Precision),
     },
     AimForm {
         name: "recall",
         argument: Some("P"),
         about: "as few labels as can be given while a share P of the relevant ones is among them, label by label",
-        read: |share| share_between_0_and_1(share).map(Aim::Recall),
+        read: |share| share.parse().ok().and_then(Share::new).map(Aim::Recall),
     },
     AimForm {
         name: "top",
         argument: Some("K"),
-        about: "the K most probable labels of each row",
-        read: |k| k.parse().ok().filter(|k| (1..=1_000_000).contains(k)).map(Aim::Top),
+        about: "the K most probable labels of each row, or all where there are no more",
+        read: |k| k.parse().ok().map(Aim::Top),
     },
 ];
-
-fn share_between_0_and_1(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0)
-}
 
 impl AimForm {
     /// The aim as it is written: `hamming`, `precision=P`.
@@ -127,9 +149,6 @@ impl Aim {
         self == Aim::Votes
     }
 }
-
-// A share is never NaN, so that every aim equals itself.
-impl Eq for Aim {}
 
 impl fmt::Display for Aim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +188,12 @@ impl FromStr for Aim {
             name: "aim".into(),
             value: format!("{text:?}"),
             accepted: match form.argument {
-                Some("K") => format!("{}, where K is at least 1, such as top=3", form.synopsis()),
+                Some("K") => {
+                    format!(
+                        "{}, where K is a whole number from 1 on, such as top=3",
+                        form.synopsis()
+                    )
+                }
                 Some(_) => {
                     format!(
                         "{0}, where P is between 0 and 1, such as {1}=0.9",
@@ -211,5 +235,13 @@ mod tests {
             assert!(refused(text).contains("top=K"), "{}", refused(text));
         }
         assert!(refused("votes=1").contains("votes"));
+    }
+
+    #[test]
+    fn a_share_lies_between_0_and_1_and_is_none_else() {
+        for share in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Share::new(share), None);
+        }
+        assert_eq!(Share::new(0.25).map(Share::get), Some(0.25));
     }
 }

@@ -98,8 +98,8 @@ impl Calibration {
         match aim {
             Aim::MacroF1 => by_label(&|of| Some(of.macro_f1)),
             Aim::MicroF1 => by_label(&|_| Some(self.micro_f1)),
-            Aim::Precision(share) => by_label(&|of| reaching_precision(&of.points, share)),
-            Aim::Recall(share) => by_label(&|of| reaching_recall(&of.points, share)),
+            Aim::Precision(share) => by_label(&|of| reaching_precision(&of.points, share.get())),
+            Aim::Recall(share) => by_label(&|of| reaching_recall(&of.points, share.get())),
             Aim::Votes | Aim::Hamming | Aim::ZeroOne | Aim::ExampleF1 | Aim::Top(_) => None,
         }
     }

@@ -14,7 +14,7 @@ mod f1;
 mod rule;
 mod thresholds;
 
-pub use aim::{AIMS, Aim, AimForm};
+pub use aim::{AIMS, Aim, AimForm, Share};
 pub use calibration::{Calibration, HeldOutScores, LabelCalibration};
 pub use curve::Curve;
 pub use f1::maximize_expected_f1;

@@ -48,7 +48,7 @@ impl DecisionRule {
             Aim::Hamming => Some(DecisionRule::Thresholds(vec![Some(0.5f64.next_up()); n_labels])),
             Aim::ZeroOne => Some(DecisionRule::MostProbableSet),
             Aim::ExampleF1 => Some(DecisionRule::ExpectedF1),
-            Aim::Top(k) => Some(DecisionRule::Top(k)),
+            Aim::Top(k) => Some(DecisionRule::Top(k.get())),
             Aim::MacroF1 | Aim::MicroF1 | Aim::Precision(_) | Aim::Recall(_) => None,
         }
     }

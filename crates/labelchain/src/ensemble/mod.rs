@@ -12,7 +12,7 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
-pub use outputs::EnsembleOutput;
+pub use outputs::{EnsembleOutput, Wanted};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
     Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,
@@ -144,6 +144,11 @@ impl Ensemble {
     /// β of the memberships that members look at; it is the same for all of them.
     fn decay(&self) -> Option<f64> {
         self.members.iter().find_map(|member| member.policy()?.decay())
+    }
+
+    /// Whether members choose an order for each row.
+    pub fn chooses_orders(&self) -> bool {
+        self.members.iter().any(Member::chooses_orders)
     }
 
     /// How many members decide that each label of each row is relevant, row by row.
@@ -289,6 +294,11 @@ impl Member {
             MemberChain::AnyOrder { orders: ChosenOrders::PerRow(policy), .. } => Some(&**policy),
             _ => None,
         }
+    }
+
+    fn chooses_orders(&self) -> bool {
+        let MemberChain::AnyOrder { orders, .. } = &self.chain else { return false };
+        matches!(orders, ChosenOrders::ByCertainty | ChosenOrders::PerRow(_))
     }
 
     fn needs(&self) -> Needs {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::votes::{count, majority};
 use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
-use crate::chain::{Block, Outputs, Scale, WeightedLabelSets};
+use crate::chain::{Block, OrderCounts, Outputs, Scale, WeightedLabelSets};
 use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::Neighbourhood;
@@ -26,22 +26,34 @@ pub struct EnsembleOutput {
     pub probabilities: Option<Vec<f64>>,
     /// The answer for each aim that was asked for.
     pub answers: Vec<LabelMatrix>,
+    /// Where labels stood in the orders of all members and rows; none where it was not asked for, or where
+    /// members do not choose an order for each row.
+    pub orders: Option<OrderCounts>,
+}
+
+/// What is wanted of an ensemble beside answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The probability of each label.
+    pub probabilities: bool,
+    /// Where labels stood in the orders that were chosen.
+    pub orders: bool,
 }
 
 impl Ensemble {
-    /// Labels standardized rows for each of some aims, and gives probabilities if they are wanted. Members
-    /// are walked once, whatever is asked for.
+    /// Labels standardized rows for each of some aims, and gives what else is wanted. Members are walked
+    /// once, whatever is asked for.
     pub fn answer(
         &self,
         queries: &Queries,
         aims: &[Aim],
-        wants_probabilities: bool,
+        wanted: Wanted,
         cancel: &Cancel,
     ) -> Result<EnsembleOutput> {
-        if !wants_probabilities && aims.iter().all(|aim| aim.is_by_votes()) {
+        if wanted == Wanted::default() && aims.iter().all(|aim| aim.is_by_votes()) {
             let votes = self.votes(queries, cancel)?;
             let answers = aims.iter().map(|_| self.decide(&votes)).collect();
-            return Ok(EnsembleOutput { votes, probabilities: None, answers });
+            return Ok(EnsembleOutput { votes, probabilities: None, answers, orders: None });
         }
         let rules: Vec<DecisionRule> =
             aims.iter().map(|&aim| self.rule(aim)).collect::<Result<_>>()?;
@@ -52,8 +64,14 @@ impl Ensemble {
             aims.iter().map(|_| LabelMatrix::empty(rows.n_rows(), self.n_labels)).collect();
         let mut is_probability = true;
         let keeps_laws = rules.iter().any(DecisionRule::needs_label_sets);
-        let ask = |member: &Member, block: &Block| member.outputs(block, keeps_laws);
+        let mut orders =
+            (wanted.orders && self.chooses_orders()).then(|| OrderCounts::new(self.n_labels));
+        let counts_orders = orders.is_some();
+        let ask = |member: &Member, block: &Block| member.outputs(block, keeps_laws, counts_orders);
         self.ask(queries, cancel, ask, |start, outputs: Vec<Outputs>| {
+            if let Some(orders) = &mut orders {
+                outputs.iter().filter_map(|of| of.orders.as_ref()).for_each(|of| orders.merge(of));
+            }
             let here = outputs.first().map_or(0, |of| of.decisions.n_rows());
             let votes = &mut votes[start * self.n_labels..(start + here) * self.n_labels];
             outputs.iter().for_each(|of| count(&of.decisions, votes));
@@ -98,7 +116,16 @@ impl Ensemble {
             return Err(Error::Uncalibrated { what });
         }
         let probabilities = is_probability.then_some(probabilities);
-        Ok(EnsembleOutput { votes, probabilities, answers })
+        Ok(EnsembleOutput { votes, probabilities, answers, orders })
+    }
+
+    /// For each label the probability from which on an aim gives it, none where it is never given; `None`
+    /// where the aim does not go by thresholds, or these were not learned.
+    pub fn thresholds(&self, aim: Aim) -> Option<Vec<Option<f64>>> {
+        match self.rule(aim) {
+            Ok(DecisionRule::Thresholds(thresholds)) => Some(thresholds),
+            _ => None,
+        }
     }
 
     /// How answers are made for an aim.
@@ -211,7 +238,7 @@ impl Ensemble {
                 train.cancel().check()?;
                 let rows = here(unseen);
                 let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
-                let ask = |block: &Block| member.outputs(block, false);
+                let ask = |block: &Block| member.outputs(block, false, false);
                 let outputs = block.with_selected(&places, out_of_bag, ask);
                 Ok((rows, outputs))
             });
@@ -251,8 +278,11 @@ impl Ensemble {
 
 impl Member {
     /// What it decides about the rows of a block, and how strongly it speaks.
-    fn outputs(&self, block: &Block, keeps_laws: bool) -> Outputs {
+    fn outputs(&self, block: &Block, keeps_laws: bool, counts_orders: bool) -> Outputs {
         let mut outputs = Outputs::new(block.n_rows(), self.model().n_labels(), keeps_laws);
+        if counts_orders {
+            outputs = outputs.counting_orders();
+        }
         self.walk(block, &mut outputs);
         outputs
     }

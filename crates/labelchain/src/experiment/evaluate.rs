@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
+use crate::chain::OrderCounts;
 use crate::cost::{Clock, Cost};
 use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
-use crate::decide::Aim;
+use crate::decide::{Aim, Share};
 use crate::distance::Neighbourhood;
-use crate::ensemble::Queries;
+use crate::ensemble::{Queries, Wanted};
 use crate::error::{Error, Result};
 use crate::experiment::Baseline;
 use crate::loss::{Calibration, LabelMeasures, Losses, Ranking, Undefined};
+use crate::memory::Memory;
 use crate::method::{Fitted, Fitting, Method, fit};
 use crate::prepare::{BagReduction, Prepared};
 use crate::progress::{Progress, RunOptions};
@@ -33,6 +35,48 @@ pub struct Evaluation {
     pub train: Cost,
     /// What answering cost in all folds.
     pub predict: Cost,
+    /// How answers came about; none where it was not asked for. Of methods that differ in their aim alone,
+    /// the first has it.
+    pub details: Option<EvaluationDetails>,
+}
+
+/// How the answers of a method came about in all folds: what a report shows beside them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvaluationDetails {
+    /// Where labels stood in the orders of all members and tested rows; none where the method does not
+    /// choose an order for each row.
+    pub orders: Option<OrderCounts>,
+    /// The thresholds of aims: some that suit many uses, and those of the methods that were tested.
+    pub thresholds: Vec<AimThresholds>,
+}
+
+/// From which probability on an aim gives each label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AimThresholds {
+    /// The aim, which is one of thresholds.
+    pub aim: Aim,
+    /// For each fold, then for each label; none for a label that is never given.
+    pub by_fold: Vec<Vec<Option<f64>>>,
+}
+
+impl EvaluationDetails {
+    /// Adds what was found in the next fold. An aim that has no thresholds in one fold, because nothing was
+    /// left to learn them from, has none at all.
+    fn add(&mut self, fold: FoldDetails, is_first: bool) {
+        match (&mut self.orders, fold.orders) {
+            (Some(orders), Some(here)) => orders.merge(&here),
+            (orders, here) => *orders = orders.take().or(here),
+        }
+        for (aim, thresholds) in fold.thresholds {
+            match self.thresholds.iter_mut().find(|of| of.aim == aim) {
+                Some(of) => of.by_fold.push(thresholds),
+                None if is_first => {
+                    self.thresholds.push(AimThresholds { aim, by_fold: vec![thresholds] });
+                }
+                None => {}
+            }
+        }
+    }
 }
 
 /// What all tested rows together say of one method, where losses are means over folds.
@@ -54,6 +98,7 @@ impl Evaluation {
             probabilities: has_probabilities.then(|| vec![0.0; n_rows * n_labels]),
             train: Cost::default(),
             predict: Cost::default(),
+            details: None,
         }
     }
 
@@ -62,6 +107,10 @@ impl Evaluation {
         let n_labels = self.answers.n_labels();
         self.train += tested.train;
         self.predict += tested.predict;
+        if let Some(details) = tested.details {
+            let is_first = self.by_fold.is_empty();
+            self.details.get_or_insert_default().add(details, is_first);
+        }
         self.by_fold.push(tested.losses);
         for (at, &row) in test_rows.iter().enumerate() {
             self.answers.write_row(row, tested.answers.row(at));
@@ -76,17 +125,21 @@ impl Evaluation {
         });
     }
 
+    /// The probabilities of the rows that were tested in one of the folds, row by row.
+    pub fn tested_probabilities(&self, folds: &Folds) -> Option<Vec<f64>> {
+        let all = self.probabilities.as_ref()?;
+        let n_labels = self.answers.n_labels();
+        let tested = folds.fold_of().iter().enumerate().filter(|(_, fold)| fold.is_some());
+        let of_row = |(row, _)| &all[row * n_labels..(row + 1) * n_labels];
+        Some(tested.flat_map(of_row).copied().collect())
+    }
+
     /// Measures of all rows that were tested in one of the folds, together.
     pub fn pooled(&self, truth: &LabelMatrix, folds: &Folds) -> Result<PooledMeasures> {
-        let n_labels = truth.n_labels();
         let tested = folds.fold_of().iter().enumerate().filter(|(_, fold)| fold.is_some());
         let rows: Vec<usize> = tested.map(|(row, _)| row).collect();
         let (truth, answers) = (truth.select(&rows), self.answers.select(&rows));
-        let of_rows = |all: &Vec<f64>| -> Vec<f64> {
-            let of_row = |&row: &usize| &all[row * n_labels..(row + 1) * n_labels];
-            rows.iter().flat_map(of_row).copied().collect()
-        };
-        let probabilities = self.probabilities.as_ref().map(of_rows);
+        let probabilities = self.tested_probabilities(folds);
         let probabilities = probabilities.as_deref();
         let measure = |cells: &[f64]| {
             Ok::<_, Error>((Ranking::between(&truth, cells)?, Calibration::between(&truth, cells)?))
@@ -132,6 +185,8 @@ pub struct CrossValidation<'a> {
     pub seed: Seed,
     /// Whether to keep probabilities, which have to be calibrated in each fold.
     pub probabilities: bool,
+    /// Whether to keep how answers came about.
+    pub details: bool,
     /// Memory, cancellation and progress; results do not depend on them.
     pub options: RunOptions<'a>,
 }
@@ -140,7 +195,8 @@ impl<'a> CrossValidation<'a> {
     /// With the paper's settings.
     pub fn new(methods: &'a [Method], folds: &'a Folds, seed: Seed) -> CrossValidation<'a> {
         let (settings, options) = (Settings::default(), RunOptions::default());
-        CrossValidation { methods, settings, folds, seed, probabilities: false, options }
+        let (probabilities, details) = (false, false);
+        CrossValidation { methods, settings, folds, seed, probabilities, details, options }
     }
 
     /// Tests every row of the data once.
@@ -177,10 +233,29 @@ impl<'a> CrossValidation<'a> {
                 probabilities: Some(fitted.probabilities(test_rows.len())),
                 train: Cost::default(),
                 predict: Cost::default(),
+                details: None,
             };
             baseline.add(&test_rows, tested);
         }
         Ok(baseline)
+    }
+
+    /// How many bytes the answers about all rows take, and the probabilities, if they are kept: those of
+    /// each method and of the baseline, and those of one that is measured. An error if there are not so
+    /// many.
+    fn reserve_answers(&self, data: &Dataset) -> Result<u64> {
+        let (n_rows, n_labels) = (data.n_rows() as u64, data.n_labels() as u64);
+        let a_row = n_labels.div_ceil(64) * 8 + if self.probabilities { n_labels * 8 } else { 0 };
+        let bytes = (self.methods.len() as u64 + 2).saturating_mul(n_rows.saturating_mul(a_row));
+        Memory::new(self.options.max_memory).reserve(data.name(), bytes, || {
+            let probabilities = if self.probabilities { " and probabilities" } else { "" };
+            let n_methods = self.methods.len();
+            format!(
+                "keeping the answers{probabilities} of {n_methods} methods for {n_rows} rows and \
+                 {n_labels} labels"
+            )
+        })?;
+        Ok(bytes)
     }
 
     /// `cut` makes the training and the test rows of a fold.
@@ -195,18 +270,22 @@ impl<'a> CrossValidation<'a> {
             return Err(Error::NoLabels { path: data.name().into(), reason });
         }
         let (n_rows, n_labels) = (data.n_rows(), data.n_labels());
+        let kept = self.reserve_answers(data)?;
         let start = |method: &Method| {
             Evaluation::new(method.to_string(), n_rows, n_labels, self.probabilities)
         };
         let mut evaluations: Vec<Evaluation> = self.methods.iter().map(start).collect();
         let n_folds = self.folds.n_folds();
+        // What is kept of all folds is not there for any of them.
+        let max_memory = self.options.max_memory - kept;
+        let options = RunOptions { max_memory, ..self.options.clone() };
         for at in 0..n_folds {
             let test_rows = self.folds.test_rows(at);
             let rows =
                 FoldRows { name: data.name(), train: &self.folds.train_rows(at), test: &test_rows };
-            let fold = Fold::new(rows, self.seed.child("fold", at), &self.options, &cut)?;
-            let wanted = self.probabilities;
-            let tested = fold.test(self.methods, &self.settings, wanted, self.options.progress);
+            let fold = Fold::new(rows, self.seed.child("fold", at), &options, &cut)?;
+            let wanted = Wanted { probabilities: self.probabilities, orders: self.details };
+            let tested = fold.test(self.methods, &self.settings, wanted, options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
                 evaluation.add(&test_rows, tested?);
             }
@@ -255,6 +334,30 @@ pub(crate) struct Tested {
     pub(crate) train: Cost,
     /// What answering cost.
     pub(crate) predict: Cost,
+    /// How the answers came about, where it was asked for.
+    pub(crate) details: Option<FoldDetails>,
+}
+
+/// How the answers of a method came about in one fold.
+pub(crate) struct FoldDetails {
+    orders: Option<OrderCounts>,
+    /// Aims of thresholds, with the threshold of each label.
+    thresholds: Vec<(Aim, Vec<Option<f64>>)>,
+}
+
+impl FoldDetails {
+    /// `orders` are those of the ensemble, and `aims` those that it was asked for.
+    fn of(fitted: &Fitted, orders: Option<OrderCounts>, aims: &[Aim]) -> FoldDetails {
+        let common = [Aim::Hamming, Aim::MacroF1, Aim::MicroF1].into_iter();
+        let common = common.chain(Share::new(0.9).map(Aim::Precision));
+        let mut thresholds: Vec<(Aim, Vec<Option<f64>>)> = Vec::new();
+        for aim in common.chain(aims.iter().copied()) {
+            let is_new = thresholds.iter().all(|(of, _)| *of != aim);
+            thresholds
+                .extend(fitted.ensemble.thresholds(aim).filter(|_| is_new).map(|of| (aim, of)));
+        }
+        FoldDetails { orders, thresholds }
+    }
 }
 
 impl Fold {
@@ -280,13 +383,13 @@ impl Fold {
         &'a self,
         methods: &'a [Method],
         settings: &'a Settings,
-        probabilities: bool,
+        wanted: Wanted,
         progress: &'a dyn Fn(Progress),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut train_rows = None;
         // The models end with the iterator, and so does what they reserved.
         let scope = self.train.memory().scope();
-        let (train, calibrates) = (&self.train, probabilities);
+        let (train, calibrates) = (&self.train, wanted.probabilities);
         let mut fitted =
             fit(methods, Fitting { settings, train, seed: self.seed, calibrates, progress });
         let mut waiting: HashMap<usize, Result<Tested>> = HashMap::new();
@@ -306,7 +409,7 @@ impl Fold {
             let aims: Vec<Aim> = places.iter().map(|&at| methods[at].aim()).collect();
             let Some(fitted) = fitted.next() else { return Err(Error::Cancelled) };
             let fitted = fitted?;
-            let mut ask = |aims: &[Aim]| self.ask(&fitted, aims, probabilities, &mut train_rows);
+            let mut ask = |aims: &[Aim]| self.ask(&fitted, aims, wanted, &mut train_rows);
             match ask(&aims) {
                 Ok(tested) => waiting.extend(places.into_iter().zip(tested.into_iter().map(Ok))),
                 // One of the aims may be refused: each for itself.
@@ -328,7 +431,7 @@ impl Fold {
         &'a self,
         fitted: &Fitted,
         aims: &[Aim],
-        probabilities: bool,
+        wanted: Wanted,
         train_rows: &mut Option<Neighbourhood<'a>>,
     ) -> Result<Vec<Tested>> {
         let clock = Clock::start();
@@ -338,12 +441,14 @@ impl Fold {
         let rows = train_rows.as_ref().filter(|_| fitted.ensemble.needs_neighbourhood());
         let cancel = self.train.cancel();
         let queries = Queries { rows: &self.test, known: None, train: rows };
-        let output = fitted.ensemble.answer(&queries, aims, probabilities, cancel)?;
+        let output = fitted.ensemble.answer(&queries, aims, wanted, cancel)?;
         let (train, predict) = (self.cost + fitted.cost, clock.cost());
+        let mut details = wanted.orders.then(|| FoldDetails::of(fitted, output.orders, aims));
         let tested = |answers: LabelMatrix| {
             let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
-            let probabilities = output.probabilities.clone().filter(|_| probabilities);
-            Ok(Tested { answers, probabilities, losses, train, predict })
+            let probabilities = output.probabilities.clone().filter(|_| wanted.probabilities);
+            let details = details.take();
+            Ok(Tested { answers, probabilities, losses, train, predict, details })
         };
         output.answers.into_iter().map(tested).collect()
     }
@@ -387,7 +492,7 @@ mod tests {
         let settings = Settings::default();
         let answers = |names: &[&str]| -> Vec<Option<LabelMatrix>> {
             let methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
-            let tested = fold.test(&methods, &settings, false, &|_| ());
+            let tested = fold.test(&methods, &settings, Wanted::default(), &|_| ());
             tested.map(|tested| tested.ok().map(|tested| tested.answers)).collect()
         };
         // Support vector machines do not learn from rows with unknown labels.
@@ -414,7 +519,7 @@ mod tests {
         };
         let settings = Settings::default();
         let fits = |fold: &Fold| {
-            fold.test(&methods, &settings, false, &|_| ()).all(|tested| tested.is_ok())
+            fold.test(&methods, &settings, Wanted::default(), &|_| ()).all(|tested| tested.is_ok())
         };
         let least = (0..60).map(|at| (1000.0 * 1.3f64.powi(at)) as u64);
         let least = least.into_iter().find(|&limit| fits(&fold(limit))).unwrap();

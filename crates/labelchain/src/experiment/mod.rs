@@ -5,7 +5,7 @@ mod evaluate;
 mod results;
 
 pub use baseline::Baseline;
-pub use evaluate::{CrossValidation, Evaluation, PooledMeasures};
+pub use evaluate::{AimThresholds, CrossValidation, Evaluation, EvaluationDetails, PooledMeasures};
 pub(crate) use results::is_same_name;
 pub use results::{Measurement, Results};
 

@@ -1,8 +1,8 @@
 //! How well is each label predicted, alone?
 
 use super::ranking::{self, Separation};
-use super::{Rate, Undefined, check_probabilities, count};
-use crate::data::LabelMatrix;
+use super::{Confusion, Rate, Undefined, check_probabilities, count};
+use crate::data::{LabelId, LabelMatrix};
 use crate::error::{Error, Result};
 
 /// What the answers and the probabilities for one label are worth. Greater is better in all of them
@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 pub struct LabelMeasures {
     /// To how many rows it is relevant.
     pub support: usize,
+    /// What the answers are: TP, FP and FN.
+    pub counts: Confusion,
+    /// TN: rows to which it is irrelevant and not given.
+    pub true_negatives: usize,
     /// TP / (TP + FP); none where the rule for zero over zero leaves it out.
     pub precision: Option<f64>,
     /// TP / (TP + FN); none where the rule for zero over zero leaves it out.
@@ -46,10 +50,15 @@ impl LabelMeasures {
         };
         // As for the losses: what is unknown is neither right nor wrong.
         let (_, counts) = count(truth, &answer.clone().known_where(truth));
-        let of = |(counts, separation): (_, Separation)| {
+        let n_known = |label| (0..truth.n_rows()).filter(|&row| truth.is_known(row, label)).count();
+        let of = |((label, counts), separation): ((usize, Confusion), Separation)| {
+            let n_rows =
+                if truth.n_unknown() == 0 { truth.n_rows() } else { n_known(LabelId(label)) };
             let metric = |rate: Rate| rate.loss(&counts, undefined).map(|loss| 1.0 - loss);
             LabelMeasures {
                 support: counts.true_positives + counts.false_negatives,
+                counts,
+                true_negatives: n_rows - counts.true_positives - counts.n_wrong(),
                 precision: metric(Rate::Fdr),
                 recall: metric(Rate::Fnr),
                 f1: metric(Rate::F1),
@@ -57,7 +66,7 @@ impl LabelMeasures {
                 average_precision: separation.average_precision,
             }
         };
-        Ok(counts.into_iter().zip(separations).map(of).collect())
+        Ok(counts.into_iter().enumerate().zip(separations).map(of).collect())
     }
 }
 
@@ -76,6 +85,7 @@ mod tests {
         let by_label = LabelMeasures::between(&truth, &answer, Some(&probabilities), rule).unwrap();
         let support: Vec<usize> = by_label.iter().map(|of| of.support).collect();
         assert_eq!(support, [3, 1, 0]);
+        assert_eq!(by_label.iter().map(|of| of.true_negatives).collect::<Vec<_>>(), [1, 2, 3]);
         // (TP, FP, FN) are (2, 0, 1), (1, 1, 0) and (0, 1, 0).
         let [a, b, c] = by_label[..] else { panic!("three labels") };
         assert!(close(a.precision, Some(1.0)) && close(b.precision, Some(0.5)));

@@ -28,11 +28,13 @@
 mod by_label;
 mod calibration;
 mod confusion;
+mod precision_recall;
 mod ranking;
 
 pub use by_label::LabelMeasures;
 pub use calibration::{Calibration, ReliabilityBin};
 pub use confusion::{Confusion, Rate, Undefined};
+pub use precision_recall::PrecisionRecall;
 pub use ranking::Ranking;
 
 use std::array;
@@ -116,6 +118,15 @@ impl Criterion {
     /// Its name in reports, such as "Macro F1".
     pub fn title(self) -> &'static str {
         NAMES[self.index()].1
+    }
+
+    /// Its name where it stands beside other measures. F1 is known as what is better when it is greater,
+    /// so that its loss is called one.
+    pub fn loss_title(self) -> String {
+        match self {
+            Criterion::Of(_, Rate::F1) => format!("{self} loss"),
+            _ => self.to_string(),
+        }
     }
 }
 

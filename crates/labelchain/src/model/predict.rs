@@ -8,7 +8,7 @@ use super::{AlignedRows, Model};
 use crate::chain::{Attribution, Score, Trace};
 use crate::data::{Dataset, LabelMatrix, Matrix, Note};
 use crate::distance::Neighbourhood;
-use crate::ensemble::Queries;
+use crate::ensemble::{Queries, Wanted};
 use crate::error::{Error, Result};
 
 /// What a model answers about rows.
@@ -119,19 +119,19 @@ impl Model {
 impl AlignedRows<'_> {
     /// Labels the rows.
     pub fn predict(&self) -> Result<Prediction> {
-        self.predict_with(true)
+        self.predict_with(Wanted { probabilities: true, ..Wanted::default() })
     }
 
     /// Labels the rows, without probabilities unless the aim of the model needs them.
     pub fn predict_labels(&self) -> Result<Prediction> {
-        self.predict_with(false)
+        self.predict_with(Wanted::default())
     }
 
-    fn predict_with(&self, wants_probabilities: bool) -> Result<Prediction> {
+    fn predict_with(&self, wanted: Wanted) -> Result<Prediction> {
         let Model { ensemble, label_names, cancel, method, .. } = self.model;
         let train = self.model.neighbourhood()?;
         let queries = self.queries(train.as_ref());
-        let output = ensemble.answer(&queries, &[method.aim()], wants_probabilities, cancel)?;
+        let output = ensemble.answer(&queries, &[method.aim()], wanted, cancel)?;
         let n = ensemble.members().len() as f64;
         Ok(Prediction {
             label_names: Arc::clone(label_names),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::sheet::{Mark, Sheet, SheetCell, SheetRow};
 use super::svg::Escaped;
-use super::{Figure, Report, Section};
+use super::{Figure, Section};
 
 /// The page's content security policy: a browser may load nothing from elsewhere, and obeys only the
 /// styles and the script that have these SHA-256 hashes, whatever stands in a name. They are those of
@@ -14,9 +14,21 @@ const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; i
      'sha256-3dGct+5a9b5wPfdUn65qsz3o07nm0kOQu9HDNEn3X8A='; \
      script-src 'sha256-rYFruZAwn6kjqZTYeDoR31KTgI6cJNeEWYxJ1TnFslk='";
 
+/// What a page shows, of whichever report.
+pub(super) struct Page<'a> {
+    pub(super) title: &'a str,
+    pub(super) verdict: &'a str,
+    pub(super) cautions: &'a [String],
+    pub(super) notes: &'a [String],
+    pub(super) sections: &'a [Section],
+    pub(super) procedure: &'a [String],
+    /// Where to look for what numbers were computed from.
+    pub(super) hint: &'a str,
+}
+
 /// The whole page.
-pub(super) fn page(report: &Report) -> String {
-    let title = Escaped(&report.title);
+pub(super) fn page(report: &Page) -> String {
+    let title = Escaped(report.title);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -25,8 +37,8 @@ pub(super) fn page(report: &Report) -> String {
          <body>\n<header>\n<h1>{title}</h1>\n",
         include_str!("page.css")
     );
-    let _ = writeln!(page, "<p class=\"verdict\">{}</p>", Escaped(&report.verdict));
-    for caution in &report.cautions {
+    let _ = writeln!(page, "<p class=\"verdict\">{}</p>", Escaped(report.verdict));
+    for caution in report.cautions {
         let _ = writeln!(page, "<p class=\"caution\" role=\"note\">{}</p>", Escaped(caution));
     }
     if !report.notes.is_empty() {
@@ -35,24 +47,23 @@ pub(super) fn page(report: &Report) -> String {
         page += "</div>\n";
     }
     page += "<nav aria-label=\"Sections\"><ul>\n";
-    for section in &report.sections {
+    for section in report.sections {
         let _ =
             writeln!(page, "<li><a href=\"#{}\">{}</a></li>", section.id, Escaped(&section.title));
     }
     page +=
         "<li><a href=\"#recipe\">How it was computed</a></li>\n</ul></nav>\n</header>\n<main>\n";
-    for section in &report.sections {
+    for section in report.sections {
         page += &part(section, report);
     }
     page += "<section id=\"recipe\">\n<h2>How it was computed</h2>\n<ul>\n";
-    for sentence in &report.procedure {
+    for sentence in report.procedure {
         let _ = writeln!(page, "<li>{}</li>", Escaped(sentence));
     }
-    let version = env!("CARGO_PKG_VERSION");
+    let (version, hint) = (env!("CARGO_PKG_VERSION"), Escaped(report.hint));
     let _ = write!(
         page,
-        "</ul>\n</section>\n</main>\n<footer>labelchain {version}. Point at a number, or see the tables \
-         of pairs and of full results, for what it was computed from.</footer>\n<script>\n{}</script>\n\
+        "</ul>\n</section>\n</main>\n<footer>labelchain {version}. {hint}</footer>\n<script>\n{}</script>\n\
          </body>\n</html>\n",
         include_str!("page.js")
     );
@@ -63,7 +74,7 @@ fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", Escaped(text))
 }
 
-fn part(section: &Section, report: &Report) -> String {
+fn part(section: &Section, report: &Page) -> String {
     let Section { id, title, .. } = section;
     let mut page = format!(
         "<section id=\"{id}\" aria-labelledby=\"head-{id}\">\n<h2 id=\"head-{id}\">{}</h2>\n",
@@ -228,7 +239,7 @@ mod tests {
 
     use super::*;
     use crate::experiment::Results;
-    use crate::report::compare;
+    use crate::report::{Report, ReportFormat, compare};
     use crate::stats::TestPlan;
 
     /// What stands between the tags of an element, wherever it occurs.
@@ -243,7 +254,7 @@ mod tests {
         let results = Results::parse("losses.csv".as_ref(), text.as_bytes()).unwrap();
         let comparison = compare(&results, &[], TestPlan::default()).unwrap();
         let report = Report::of("Two methods", &results, &comparison, None, vec![]).unwrap();
-        let page = page(&report);
+        let page = report.text(ReportFormat::Html, false);
         let hash =
             |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
         let hashes = |element| {

@@ -2,10 +2,11 @@
 //! CSV.
 //!
 //! A [`Report`] holds the contents, independent of the format; a module for each format writes them
-//! down. Figures are drawings, as SVG or PDF, tables are [`Sheet`]s, and the cells of a sheet say what
+//! down. An [`EvaluationReport`] is about one data set, and a page of HTML. Figures are drawings, as SVG or PDF, tables are [`Sheet`]s, and the cells of a sheet say what
 //! their numbers were computed from.
 
 mod drawing;
+mod evaluation;
 mod figure;
 mod html;
 mod latex;
@@ -17,6 +18,7 @@ mod sheet;
 mod svg;
 mod verdict;
 
+pub use evaluation::EvaluationReport;
 pub use figure::Figure;
 pub use printed::PrintedResults;
 pub use sheet::{Mark, Sheet, SheetCell, SheetRow};
@@ -209,10 +211,23 @@ impl Report {
     /// The report as text of one format. Links to figures lead to `figures/`, if `has_figures`.
     pub fn text(&self, format: ReportFormat, has_figures: bool) -> String {
         match format {
-            ReportFormat::Html => html::page(self),
+            ReportFormat::Html => html::page(&self.page()),
             ReportFormat::Markdown => markdown::document(self, has_figures),
             ReportFormat::Latex => latex::document(self, &self.comparison),
             ReportFormat::Csv => numbers::rows(&self.comparison, self.names),
+        }
+    }
+
+    fn page(&self) -> html::Page<'_> {
+        html::Page {
+            title: &self.title,
+            verdict: &self.verdict,
+            cautions: &self.cautions,
+            notes: &self.notes,
+            sections: &self.sections,
+            procedure: &self.procedure,
+            hint: "Point at a number, or see the tables of pairs and of full results, for what it was \
+                   computed from.",
         }
     }
 

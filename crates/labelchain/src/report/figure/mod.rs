@@ -1,19 +1,29 @@
 //! Figures, each with a description in words for screen readers.
 
+mod answers;
 mod diagram;
 mod folds;
 mod grid;
 mod heat_map;
+mod orders;
+mod precision_recall;
 mod printed;
 mod radar;
+mod reliability;
+mod spread;
 mod time;
 mod wins;
 
+pub(super) use answers::answers;
 pub(super) use diagram::diagram;
 pub(super) use folds::folds;
 pub(super) use heat_map::heat_map;
+pub(super) use orders::orders;
+pub(super) use precision_recall::{AimPoint, LabelCurve, precision_recall};
 pub(super) use printed::differences;
 pub(super) use radar::radar;
+pub(super) use reliability::{Reliability, reliability};
+pub(super) use spread::{LossSpread, spread};
 pub(super) use time::time;
 pub(super) use wins::wins;
 
