@@ -211,15 +211,12 @@ impl<'a> TestedMethods<'a> {
             count if count == n => format!("all {n}"),
             count => format!("{count} of {n}"),
         };
-        let beats = format!("beats the baseline by {} main losses", share(n_better));
         let outcome = match self.methods.len() {
-            1 => format!("{name} {beats}"),
+            1 => format!("{name} beats the baseline by {} main losses", share(n_better)),
             k => format!(
-                "{name} ranks best of {k} methods, has the least of {}, and {beats}",
-                match n_least {
-                    1 => "1 main loss".to_string(),
-                    n_least => format!("{n_least} main losses"),
-                },
+                "{name} ranks best of {k} methods, is best by {} main losses, and beats the baseline by {}",
+                share(n_least),
+                share(n_better)
             ),
         };
         let shown = |criterion: Criterion, title: &str, is_loss: bool| {
@@ -271,11 +268,15 @@ impl<'a> TestedMethods<'a> {
                 by_method: self.all().map(|of| value(of, criterion)).collect(),
             })
             .collect();
+        let (first, rest) = plots.split_at(2);
+        let names = self.names();
+        let of_cells_and_rows = figure::spread("spread", "Wrong cells and rows", first, &names);
+        let of_f1 = figure::spread("spread-f1", "F1 losses", rest, &names);
         Section {
             id: "losses".into(),
             title: "Losses".into(),
             text: Vec::new(),
-            figures: figure::spread(&plots, &self.names()).into_iter().collect(),
+            figures: [of_cells_and_rows, of_f1].into_iter().flatten().collect(),
             sheets: vec![self.losses_sheet()],
             is_appendix: false,
         }
@@ -338,7 +339,7 @@ impl<'a> TestedMethods<'a> {
                 Some(Reliability { method, name: group.name, calibration })
             })
             .collect();
-        let figures: Vec<Figure> = figure::reliability(&plots).into_iter().collect();
+        let figures = figure::reliability(&plots);
         if figures.is_empty() {
             return None;
         }
@@ -394,7 +395,10 @@ impl<'a> TestedMethods<'a> {
             id: "labels".into(),
             title: format!("Labels by {name}"),
             text: Vec::new(),
-            figures: self.answers_figure(method).into_iter().collect(),
+            figures: [self.answers_figure(method), self.f1_figure()]
+                .into_iter()
+                .flatten()
+                .collect(),
             sheets: vec![self.labels_sheet(method)],
             is_appendix: false,
         }
@@ -407,6 +411,15 @@ impl<'a> TestedMethods<'a> {
             shown.map(|&label| (self.name(label), by_label[label.0])).collect();
         let name = &self.methods[method].name;
         figure::answers(format!("answers-{}", slug(name)), name, &labels, &self.chosen(MAX_BARS))
+    }
+
+    fn f1_figure(&self) -> Option<Figure> {
+        let methods: Vec<String> = self.methods.iter().map(|of| of.name.clone()).collect();
+        let f1 = |label: LabelId| self.pooled.iter().map(move |of| of.by_label[label.0].f1);
+        let shown = self.commonest.iter().take(MAX_BARS);
+        let labels: Vec<(&str, Vec<Option<f64>>)> =
+            shown.map(|&label| (self.name(label), f1(label).collect())).collect();
+        figure::label_f1(&methods, &labels, &self.chosen(MAX_BARS))
     }
 
     /// Which labels are shown, in words.
@@ -693,7 +706,7 @@ fn procedure(cut: &str, has_folds: bool) -> Vec<String> {
          with the least mean rank by them leads, and is described label by label; of equals, the first."
             .into(),
         "Measures of labels and of probabilities, curves and counts rest on all tested rows together. The \
-         macro AUC of the baseline is a little below one half: a fold with more relevant rows to test has \
+         macro AUC of the baseline is below one half: a fold with more relevant rows to test has \
          fewer to learn from, and so lower probabilities."
             .into(),
         "Calibration error: cells in fifteen bins of equal width by their probability; the mean distance of \

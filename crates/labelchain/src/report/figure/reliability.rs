@@ -19,18 +19,18 @@ const SIDE: f64 = 180.0;
 /// The height of the bars below it.
 const BARS: f64 = 40.0;
 
-/// Draws the figure; none without a method that gives probabilities.
-pub(in crate::report) fn reliability(methods: &[Reliability]) -> Option<Figure> {
+/// Draws figures of two methods each; none without a method that gives probabilities.
+pub(in crate::report) fn reliability(methods: &[Reliability]) -> Vec<Figure> {
+    methods.chunks(COLUMNS).enumerate().filter_map(|(at, methods)| pair(at, methods)).collect()
+}
+
+fn pair(figure: usize, methods: &[Reliability]) -> Option<Figure> {
     let (wide, high) = (WIDTH / COLUMNS as f64, SIDE + BARS + 74.0);
-    let n_rows = methods.len().div_ceil(COLUMNS);
-    let n_columns = methods.len().min(COLUMNS) as f64;
-    let mut drawing = Drawing::new(WIDTH, high * n_rows as f64);
-    // A method alone stands in the middle.
-    let indent = (WIDTH - n_columns * wide) / 2.0;
+    let mut drawing = Drawing::new(WIDTH, high);
     let mut text = Vec::new();
     for (at, of) in methods.iter().enumerate() {
-        let left = indent + (at % COLUMNS) as f64 * wide + 40.0;
-        let top = (at / COLUMNS) as f64 * high + 24.0;
+        let left = at as f64 * wide + 40.0;
+        let top = 24.0;
         let right = left + SIDE;
         let x_of = |p: f64| left + p * SIDE;
         let y_of = |share: f64| top + (1.0 - share) * SIDE;
@@ -81,14 +81,19 @@ pub(in crate::report) fn reliability(methods: &[Reliability]) -> Option<Figure> 
         let numbers = numbers.collect::<Vec<_>>().join(", ");
         drawing.text((left, bottom + 32.0), Anchor::Start, 11.0, &numbers);
     }
+    let names: Vec<&str> = methods.iter().map(|of| of.name).collect();
     (!text.is_empty()).then(|| Figure {
-        id: "reliability".into(),
-        title: "Are the probabilities true?".into(),
-        caption: "Across: the mean probability of a bin of cells (all tested rows and labels, fifteen \
-                  bins of equal width). Up: the share of these cells that are relevant; on the dashes, \
-                  probabilities are true, above them too small. Below: how many cells the bins have, \
-                  logarithmic."
-            .into(),
+        id: format!("reliability-{figure}"),
+        title: format!("Calibration of {}", names.join(" and ")),
+        // What is read in the same way is explained once.
+        caption: match figure {
+            0 => "Across: the mean probability of a bin of cells (all tested rows and labels, fifteen bins \
+                  of equal width). Up: the share of these cells that are relevant. On the dashes, \
+                  probabilities are true; above them, they are too small. Below: how many cells the bins \
+                  have, logarithmic."
+                .into(),
+            _ => "Read as the first figure of this kind.".into(),
+        },
         text: text.join(". ") + ".",
         drawing,
     })

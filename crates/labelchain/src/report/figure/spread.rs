@@ -16,7 +16,12 @@ const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 18.0;
 
 /// Draws the figure, of which the first name is the baseline's; none without a loss.
-pub(in crate::report) fn spread(losses: &[LossSpread], names: &[String]) -> Option<Figure> {
+pub(in crate::report) fn spread(
+    id: &str,
+    title: &str,
+    losses: &[LossSpread],
+    names: &[String],
+) -> Option<Figure> {
     const MARGIN: f64 = 150.0;
     let (left, right) = (MARGIN, WIDTH - 16.0);
     let high = 46.0 + LINE * names.len() as f64;
@@ -71,8 +76,8 @@ pub(in crate::report) fn spread(losses: &[LossSpread], names: &[String]) -> Opti
         }
     }
     (!text.is_empty()).then(|| Figure {
-        id: "spread".into(),
-        title: "Main losses".into(),
+        id: id.into(),
+        title: title.into(),
         caption: "Mean over folds and, as a line, one standard deviation over folds to either side; \
                   smaller is better, and each plot has its own scale. The dashes are the baseline, which \
                   gives every row the same labels."
