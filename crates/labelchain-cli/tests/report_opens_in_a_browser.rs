@@ -117,34 +117,63 @@ fn opened(browser: &str, place: &Place, width: u32) -> Value {
     serde_json::from_str(&outcome.replace("&quot;", "\"").replace("&amp;", "&")).unwrap()
 }
 
+/// A page that admits the probe, which the policy would not obey: it allows the page's own script only.
+fn probed(place: &Place, page: &str) {
+    let page = fs::read_to_string(place.path(page)).unwrap();
+    let admitted = page.replacen("script-src ", "script-src 'nonce-probe' ", 1);
+    fs::write(place.path("probed.html"), admitted.replacen("</head>", PROBE, 1)).unwrap();
+}
+
+/// What is right of every page in a window of this width.
+fn is_whole(found: &Value, width: u32) {
+    assert_eq!(found["width"], width, "{found}");
+    assert_eq!(found["trouble"], serde_json::json!([]), "{found}");
+    assert_eq!(found["requests"], serde_json::json!([]), "{found}");
+    assert_eq!((&found["empty"], &found["mute"]), (&0.into(), &0.into()), "{found}");
+    assert_eq!(found["headless"], 0, "{found}");
+    assert_eq!(found["dangling"], 0, "{found}");
+    assert!(found["wide"].as_u64() <= found["width"].as_u64(), "scrolls sideways: {found}");
+    // Every part that scrolls by itself says so, and on a telephone there are some.
+    assert_eq!(found["silent"], 0, "{found}");
+    assert_eq!(found["scrolling"].as_u64() > Some(0), width < 500, "{found}");
+}
+
 #[test]
 fn the_page_is_whole_in_a_real_browser() {
     let Some(browser) = browser() else { return };
     let place = Place::new().with("r.csv", results());
     place.ok(&["compare", "r.csv", "-o", "page.html"]);
-    let page = fs::read_to_string(place.path("page.html")).unwrap();
-    // The policy allows the page's own script only, so that the probe has to be admitted.
-    let admitted = page.replacen("script-src ", "script-src 'nonce-probe' ", 1);
-    fs::write(place.path("probed.html"), admitted.replacen("</head>", PROBE, 1)).unwrap();
+    probed(&place, "page.html");
     let compared = place.json(&["compare", "r.csv", "--json"]);
     let n_criteria = compared["criteria"].as_array().unwrap().len();
     for width in [1280, 390] {
         let found = opened(browser, &place, width);
-        assert_eq!(found["width"], width, "{found}");
-        assert_eq!(found["trouble"], serde_json::json!([]), "{found}");
-        assert_eq!(found["requests"], serde_json::json!([]), "{found}");
+        is_whole(&found, width);
         // Mean ranks, radar, wins and time; of each criterion a diagram and the folds.
         assert_eq!(found["drawings"], 4 + 2 * n_criteria, "{found}");
-        assert_eq!((&found["empty"], &found["mute"]), (&0.into(), &0.into()), "{found}");
         // Losses and ranks; of each criterion statistics, which are not sorted, pairs and losses.
         assert_eq!(found["tables"], 2 + 3 * n_criteria, "{found}");
         assert_eq!(found["sorted"], 2 + 2 * n_criteria, "{found}");
-        assert_eq!(found["headless"], 0, "{found}");
-        assert_eq!(found["dangling"], 0, "{found}");
-        assert!(found["wide"].as_u64() <= found["width"].as_u64(), "scrolls sideways: {found}");
-        // Every part that scrolls by itself says so, and on a telephone there are some.
-        assert_eq!(found["silent"], 0, "{found}");
-        assert_eq!(found["scrolling"].as_u64() > Some(0), width < 500, "{found}");
+    }
+}
+
+#[test]
+fn so_is_the_page_about_one_data_set() {
+    let Some(browser) = browser() else { return };
+    let place = Place::new();
+    place.ok(&["generate", "network", "--rows", "200", "--labels", "5", "-o", "n.arff"]);
+    let methods = "dynamic-nb,br-nb,br-nb@macro-f1";
+    place.ok(&["evaluate", "n.arff", "-m", methods, "--folds", "3", "-o", "page.html"]);
+    probed(&place, "page.html");
+    for width in [1280, 390] {
+        let found = opened(browser, &place, width);
+        is_whole(&found, width);
+        // Two of losses, calibration of both methods, F1 by label, orders; answers of the three methods,
+        // and curves of the two that differ by more than their aim.
+        assert_eq!(found["drawings"], 2 + 1 + 1 + 1 + 3 + 2, "{found}");
+        // Losses, probabilities, orders; labels of three methods, thresholds of two.
+        assert_eq!(found["tables"], 3 + 3 + 2, "{found}");
+        assert_eq!(found["sorted"], found["tables"], "{found}");
     }
 }
 

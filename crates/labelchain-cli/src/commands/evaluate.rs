@@ -1,12 +1,13 @@
 //! `labelchain evaluate`: cross-validate methods, all eleven losses.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
 
 use clap::Args;
 use labelchain::data::split::{Folds, Holdout, folds, holdout};
 use labelchain::data::stratify::{equal_shares, stratify};
-use labelchain::data::{CsvNames, Dataset, Table, save};
+use labelchain::data::{CsvNames, Dataset, Output, Table, publish};
 use labelchain::error::{Error, Result};
 use labelchain::experiment::{CrossValidation, Evaluation, PooledMeasures};
 use labelchain::loss::{Averaging, Criterion, Losses, Measure, Rate};
@@ -92,6 +93,9 @@ impl Evaluate {
             self.rows.not_over(path)?;
         }
         self.check_report()?;
+        // A file that cannot be written is told before hours of training, not after.
+        let begin = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        let (mut predictions, mut page) = (begin(&self.predictions)?, begin(&self.report)?);
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
         let reading = self.data.read()?;
@@ -121,15 +125,19 @@ impl Evaluate {
         let evaluations = evaluations.map_err(in_file)?;
         let baseline = validation.baseline(data.labels())?;
         bar.end();
-        if let Some(path) = &self.predictions {
-            save_predictions(path, data, &selection, &folds, &evaluations, self.names.names())?;
+        if let Some(out) = &mut predictions {
+            let names = self.names.names();
+            let written = write_predictions(out, data, &selection, &folds, &evaluations, names);
+            written.map_err(|source| Error::Io { path: out.path().into(), source })?;
         }
-        if let Some(path) = &self.report {
+        if let Some(out) = &mut page {
             let cut = self.cut_in_words(data, &selection, &folds);
             let (baseline, notes) = (&baseline, settings_in_words);
             let report = EvaluationReport::of(data, &folds, baseline, &evaluations, &cut, notes)?;
-            save(path, |file| file.write_all(report.html().as_bytes()))?;
+            let written = out.write_all(report.html().as_bytes());
+            written.map_err(|source| Error::Io { path: out.path().into(), source })?;
         }
+        publish(predictions.into_iter().chain(page).collect())?;
         if self.json {
             return print_data(&self.json(data, &folds, &baseline, &evaluations)?);
         }
@@ -394,38 +402,34 @@ fn line(
     line.trim_end().to_string() + "\n"
 }
 
-fn save_predictions(
-    path: &Path,
+fn write_predictions(
+    out: &mut Output,
     data: &Dataset,
     selection: &Selection,
     folds: &Folds,
     evaluations: &[Evaluation],
     names: CsvNames,
-) -> Result<()> {
-    save(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        let labels = data.label_names().iter().map(|name| names.cell(name).into_owned());
-        let probabilities = data.label_names().iter().map(|name| probability_column(name, names));
-        let header = ["fold", "row", "method"].into_iter().map(String::from);
-        csv.write_record(header.chain(labels).chain(probabilities))?;
-        for evaluation in evaluations {
-            for (row, fold) in folds.fold_of().iter().enumerate() {
-                let Some(fold) = fold else { continue };
-                let number = selection.number(row).to_string();
-                let start = [fold.to_string(), number, evaluation.name.clone()];
-                let answers = &evaluation.answers;
-                let cells =
-                    answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());
-                let n_labels = data.n_labels();
-                let probability = |at: usize| {
-                    let known =
-                        evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
-                    known.map_or(String::new(), |p| p.to_string())
-                };
-                let probabilities = (0..n_labels).map(probability);
-                csv.write_record(start.into_iter().chain(cells).chain(probabilities))?;
-            }
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    let labels = data.label_names().iter().map(|name| names.cell(name).into_owned());
+    let probabilities = data.label_names().iter().map(|name| probability_column(name, names));
+    let header = ["fold", "row", "method"].into_iter().map(String::from);
+    csv.write_record(header.chain(labels).chain(probabilities))?;
+    for evaluation in evaluations {
+        for (row, fold) in folds.fold_of().iter().enumerate() {
+            let Some(fold) = fold else { continue };
+            let number = selection.number(row).to_string();
+            let start = [fold.to_string(), number, evaluation.name.clone()];
+            let answers = &evaluation.answers;
+            let cells = answers.ids().map(|label| u8::from(answers.get(row, label)).to_string());
+            let n_labels = data.n_labels();
+            let probability = |at: usize| {
+                let known = evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
+                known.map_or(String::new(), |p| p.to_string())
+            };
+            let probabilities = (0..n_labels).map(probability);
+            csv.write_record(start.into_iter().chain(cells).chain(probabilities))?;
         }
-        csv.flush()
-    })
+    }
+    csv.flush()
 }

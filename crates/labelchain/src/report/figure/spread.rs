@@ -75,13 +75,19 @@ pub(in crate::report) fn spread(
             text.push(tooltip);
         }
     }
+    let has_spread = losses.iter().flat_map(|of| &of.by_method).flatten().any(|of| of.1.is_some());
     (!text.is_empty()).then(|| Figure {
         id: id.into(),
         title: title.into(),
-        caption: "Mean over folds and, as a line, one standard deviation over folds to either side; \
-                  smaller is better, and each plot has its own scale. The dashes are the baseline, which \
-                  gives every row the same labels."
-            .into(),
+        caption: format!(
+            "{}Smaller is better, and each plot has its own scale. The dashes are the baseline, which gives \
+             every row the same labels.",
+            if has_spread {
+                "Mean over folds and, as a line, one standard deviation over folds to either side. "
+            } else {
+                ""
+            }
+        ),
         text: text.join(". ") + ".",
         drawing,
     })
