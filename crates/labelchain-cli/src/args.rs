@@ -186,9 +186,12 @@ impl ModelAndRows {
         let blocks = read_in_blocks(path, &options, n_rows)?;
         Ok(blocks.map(move |block| {
             let mut block = block?;
-            if labels == LabelsOfRows::Known {
-                // What is missing is asked for.
-                block.notes.retain(|note| note.code != "missing-labels");
+            // With --known, what is missing is asked for; without, no label cell is looked at.
+            let has_missing = block.notes.iter().any(|note| note.code == "missing-labels");
+            block.notes.retain(|note| note.code != "missing-labels");
+            if has_missing && labels == LabelsOfRows::Ignored {
+                let text = "some labels are there and others missing, and all of them are ignored";
+                block.notes.push(Note { code: "ignored-labels", text: text.into() });
             }
             Ok((model.rows(block.table, path)?, block.notes))
         }))
@@ -219,7 +222,11 @@ impl ModelAndRows {
             }
             n_given += found.n_rows();
             for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
-                remark(&format!("note: {}{more}", note.text));
+                if note.code == "ignored-labels" {
+                    remark(&format!("note: {}; --known keeps those that are there", note.text));
+                } else {
+                    remark(&format!("note: {}{more}", note.text));
+                }
             }
             Ok(Some((found, rows)))
         };

@@ -451,3 +451,24 @@ fn the_latex_document_compiles() {
         assert!(run.status.success() && place.path(&format!("{name}.pdf")).is_file(), "{log}");
     }
 }
+
+/// Aims and losses of one name are spelt alike: `@example-f1` is measured by `--criteria example-f1`.
+#[test]
+fn a_criterion_is_found_as_its_aim_is_spelt() {
+    let mut text = String::from("dataset,method,criterion,loss\n");
+    for set in ["p", "q", "r"] {
+        for (method, loss) in [("ecc-nb", 0.1), ("br-nb", 0.2)] {
+            text += &format!("{set},{method},ex_f1,{loss}\n{set},{method},zero_one,{loss}\n");
+        }
+    }
+    let place = Place::new().with("r.csv", text);
+    let keys = |names: &str| {
+        let compared = place.json(&["compare", "r.csv", "--criteria", names, "--json"]);
+        let criteria = compared["criteria"].as_array().unwrap().clone();
+        criteria.iter().map(|of| of["criterion"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys("example-f1"), ["ex_f1"]);
+    assert_eq!(keys("zero-one,Example F1"), ["zero_one", "ex_f1"]);
+    let (status, _, error) = place.run(&["compare", "r.csv", "--criteria", "macro-f1"]);
+    assert!(status != 0 && error.contains("no criterion of these results is called"), "{error}");
+}

@@ -137,3 +137,55 @@ fn rows_with_missing_labels_are_learned_from_evaluated_and_scored() {
     assert_eq!(text.matches('?').count(), 8, "{text}");
     refused(&place, &with(&["convert", "partial.csv", "p.svm"], &[]), "SVMLight cannot say");
 }
+
+#[test]
+fn labels_that_are_ignored_or_misspelt_are_told() {
+    let place = trained("ecc-nb");
+    let note = |arguments: &[&str]| place.run(arguments).2;
+    // Labels that are there play no part, and neither do those that are missing.
+    let ignored = note(&["predict", "m.labelchain", "new.csv"]);
+    assert_eq!(
+        ignored,
+        "note: some labels are there and others missing, and all of them are ignored; --known keeps \
+         those that are there\n"
+    );
+    assert_eq!(note(&["predict", "m.labelchain", "new.csv", "--known"]), "");
+    let place = place.with("train.csv", train_with_long_names());
+    place.ok(&[
+        "train",
+        "train.csv",
+        "--labels",
+        "alpha,beta",
+        "-m",
+        "br-nb",
+        "-o",
+        "l.labelchain",
+    ]);
+    let place = place.with("near.csv", "x,alpha,betta,other\n3,1,0,2\n");
+    let (_, _, error) = place.run(&["predict", "l.labelchain", "near.csv", "--known"]);
+    assert!(error.contains("; is \"betta\" the label \"beta\"?"), "{error}");
+    // A column that is like no label, or like one that is there, is only counted.
+    let place = place.with("other.csv", "x,alpha,beta,betta\n3,1,,2\n");
+    let (_, _, error) = place.run(&["predict", "l.labelchain", "other.csv", "--known"]);
+    assert_eq!(
+        error,
+        "note: columns ignored, for the model does not know them: 1 (first: \"betta\")\n"
+    );
+}
+
+fn train_with_long_names() -> String {
+    let row = |n: usize| format!("{},{},{}\n", n % 7, n % 2, n % 3 / 2);
+    String::from("x,alpha,beta\n") + &(0..40).map(row).collect::<String>()
+}
+
+#[test]
+fn an_aim_that_the_model_could_not_answer_is_refused_when_it_is_trained() {
+    let place = trained("ecc-nb");
+    let train = ["train", "train.csv", "--labels", "a,b,c", "-o", "new.labelchain"];
+    let every_row = ["--sample", "1", "--fit-share", "1", "--members", "2"];
+    let asked = |more: &[&'static str]| [&train[..], &every_row, more].concat();
+    refused(&place, &asked(&["-m", "ecc-nb@macro-f1"]), "the aim macro-f1 cannot be had");
+    refused(&place, &asked(&["-m", "br-svm", "--aim", "hamming"]), "the aim hamming, which needs");
+    assert!(!place.path("new.labelchain").exists());
+    place.ok(&asked(&["-m", "ecc-nb@top=2"]));
+}

@@ -8,7 +8,7 @@ use labelchain::data::{Dataset, LabelNetwork};
 use labelchain::decide::Aim;
 use labelchain::experiment::{CrossValidation, Evaluation};
 use labelchain::loss::{Averaging, Criterion, Rate};
-use labelchain::{LabelChain, Method, Model, Seed};
+use labelchain::{LabelChain, Method, Model, RunOptions, Seed};
 
 fn network(n_rows: usize) -> Dataset {
     let network = LabelNetwork { n_rows, n_labels: 6, ..LabelNetwork::default() };
@@ -119,10 +119,11 @@ fn calibration_makes_probabilities_truer() {
 #[test]
 fn where_every_member_has_seen_every_row_thresholds_are_refused_with_the_remedy() {
     let data = network(120);
-    let fit = |method: &str| {
+    let chain = |method: &str| {
         let chain = LabelChain::new(method).unwrap().set("sample", 1).unwrap();
-        chain.set("fit-share", 1).unwrap().set("members", 3).unwrap().fit(&data).unwrap()
+        chain.set("fit-share", 1).unwrap().set("members", 3).unwrap()
     };
+    let fit = |method: &str| chain(method).fit(&data).unwrap();
     let model = fit("ecc-nb");
     assert!(model.calibration().is_none());
     // Probabilities are those of the members, and need no threshold that is learned.
@@ -135,6 +136,14 @@ fn where_every_member_has_seen_every_row_thresholds_are_refused_with_the_remedy(
     let machines = fit("ecc-svm");
     assert!(machines.predict(&data).unwrap().probabilities.is_none());
     assert!(machines.with_aim(Aim::Hamming).predict(&data).is_err());
+    // A model that could not answer as it is asked to is not made.
+    for method in ["ecc-nb@macro-f1", "br-nb@precision=0.9", "ecc-svm@top=1", "br-svm@hamming"] {
+        let error = chain(method).fit(&data).err().unwrap().to_string();
+        let aim = method.split('@').nth(1).unwrap();
+        assert!(error.starts_with(&format!("the aim {aim}")), "{error}");
+    }
+    assert!(chain("ecc-nb@top=1").fit(&data).is_ok());
+    assert!(LabelChain::new("ecc-svm@top=1").unwrap().fit(&data).is_ok());
 }
 
 /// A label that occurs once cannot reach a precision with confidence, and is never given.
@@ -154,4 +163,26 @@ fn a_label_that_cannot_reach_the_precision_is_never_given() {
     };
     assert_eq!((n_given("often"), n_given("once")), (60, 0));
     assert_eq!(prediction.ranking(9)[0].0, "often");
+}
+
+/// What is kept of all folds counts towards the memory that there is, before anything is trained.
+#[test]
+fn answers_and_probabilities_that_are_kept_are_charged() {
+    let data = network(300);
+    let methods: Vec<Method> = vec!["br-nb".parse().unwrap(); 50];
+    let folds = folds(data.n_rows(), 3, Seed::new(1)).unwrap();
+    let run = |max_memory: u64, probabilities: bool| {
+        let options = RunOptions { max_memory, ..RunOptions::default() };
+        let validation = CrossValidation::new(&methods, &folds, Seed::new(1));
+        CrossValidation { probabilities, options, ..validation }.run(&data).map(|_| ())
+    };
+    // 52 tables of 300 rows, each with 8 bytes of answers and 6 x 8 of probabilities.
+    let kept = 52 * 300 * (8 + 48);
+    let error = run(kept - 1, true).unwrap_err().to_string();
+    let words = "keeping the answers and probabilities of 50 methods for 300 rows and 6 labels";
+    assert!(error.contains(words), "{error}");
+    // With enough for the training beside it, there is room.
+    assert!(run(1 << 30, true).is_ok());
+    let error = run(52 * 300 * 8 - 1, false).unwrap_err().to_string();
+    assert!(error.contains("keeping the answers of 50 methods"), "{error}");
 }

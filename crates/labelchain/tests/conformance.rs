@@ -113,6 +113,20 @@ fn orders_are_permutations_and_validation_rows_never_leak() {
     }
 }
 
+/// What a base says of its scores is what they are: aims are refused by it before any row is walked.
+#[test]
+fn scores_are_on_the_scale_that_their_model_names() {
+    let new = network(20, 2);
+    for method in methods() {
+        let model = quick(method).fit(&network(160, 1)).unwrap();
+        for trace in traces(&model, &new).concat() {
+            for score in trace.scores {
+                assert_eq!(score.on_scale().0, model.members()[0].model().scale(), "{method}");
+            }
+        }
+    }
+}
+
 #[test]
 fn one_thread_and_two_say_the_same() {
     let (data, new) = (network(160, 1), network(30, 2));

@@ -302,19 +302,11 @@ fn probability_table(evaluations: &[Evaluation], pooled: &[PooledMeasures]) -> S
     for (at, measure) in some.iter().enumerate() {
         let value = |of: &Vec<Measure>| of.get(at).and_then(|it| it.value);
         let values: Vec<Option<f64>> = by_method.iter().map(value).collect();
-        let bests = values.iter().flatten().copied();
-        let best = if measure.is_loss {
-            bests.fold(f64::INFINITY, f64::min)
-        } else {
-            bests.fold(f64::NEG_INFINITY, f64::max)
-        };
         let better = if measure.is_loss { "smaller" } else { "greater" };
-        let _ = write!(page, "  {:<TITLE$}", measure.short);
-        for (value, width) in values.iter().zip(&widths) {
-            let mark = if *value == Some(best) { "*" } else { "" };
-            let cell = value.map_or("–".into(), |value| format!("{value:.4}{mark}"));
-            let _ = write!(page, "  {cell:<0$}", width - 2);
-        }
+        let none = vec![String::new(); values.len()];
+        let line = line(measure.short, &values, &none, &widths, measure.is_loss);
+        let wide = TITLE + 2 + widths.iter().sum::<usize>();
+        let _ = write!(page, "{:<wide$}", line.trim_end());
         let _ = writeln!(page, "  {better} is better");
     }
     page
@@ -360,41 +352,41 @@ pub(crate) fn table(evaluations: &[Evaluation]) -> String {
     page = page.trim_end().to_string() + "\n";
     let means: Vec<Losses> = evaluations.iter().map(Evaluation::losses).collect();
     for criterion in Criterion::ALL {
-        let shown = means.iter().map(|losses| shown(losses.get(criterion))).collect();
+        let values: Vec<Option<f64>> = means.iter().map(|of| of.get(criterion)).collect();
         let spread = |of: &Evaluation| match Losses::spread(&of.by_fold, criterion) {
             Some(spread) => format!(" ±{spread:.4}"),
             None => String::new(),
         };
         let spreads: Vec<String> = evaluations.iter().map(spread).collect();
-        page += &line(&criterion.loss_title(), shown, &spreads, &widths, true);
+        page += &line(&criterion.loss_title(), &values, &spreads, &widths, true);
     }
     page += "\n  F1, greater is better\n";
     for averaging in [Averaging::Example, Averaging::Macro, Averaging::Micro] {
         let criterion = Criterion::Of(averaging, Rate::F1);
-        let metric = |losses: &Losses| shown(losses.get(criterion).map(|loss| 1.0 - loss));
-        let shown = means.iter().map(metric).collect();
-        page += &line(criterion.title(), shown, &vec![String::new(); means.len()], &widths, false);
+        let metric = |losses: &Losses| losses.get(criterion).map(|loss| 1.0 - loss);
+        let values: Vec<Option<f64>> = means.iter().map(metric).collect();
+        page +=
+            &line(criterion.title(), &values, &vec![String::new(); means.len()], &widths, false);
     }
     page
 }
 
-/// A value from 0 to 1 in a table, so that the order of texts is that of values.
-fn shown(value: Option<f64>) -> Option<String> {
-    value.map(|value| format!("{value:.4}"))
-}
-
-/// A line of the table: values that look the same are marked together.
+/// A line of the table: values that look the same as the best are marked together.
 fn line(
     title: &str,
-    values: Vec<Option<String>>,
+    values: &[Option<f64>],
     spreads: &[String],
     widths: &[usize],
     is_loss: bool,
 ) -> String {
-    let best = if is_loss { values.iter().flatten().min() } else { values.iter().flatten().max() };
+    let shown = |value: f64| format!("{value:.4}");
+    let known = values.iter().flatten().copied();
+    let best = if is_loss { known.reduce(f64::min) } else { known.reduce(f64::max) };
+    let best = best.map(shown);
     let mut line = format!("  {title:<TITLE$}");
     for ((value, spread), width) in values.iter().zip(spreads).zip(widths) {
-        let is_best = values.len() > 1 && value.is_some() && value.as_ref() == best;
+        let value = value.map(shown);
+        let is_best = values.len() > 1 && value.is_some() && value == best;
         let mark = if is_best { "*" } else { "" };
         let value = value.as_deref().unwrap_or("–");
         let _ = write!(line, "  {:<1$}", format!("{value}{spread}{mark}"), width - 2);

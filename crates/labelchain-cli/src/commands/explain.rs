@@ -40,7 +40,8 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "LABEL=0|1", value_delimiter = ',')]
     known: Vec<String>,
 
-    /// Also say which label to ask for next: whose answer lowers the expected number of wrong labels most
+    /// Also say which label to ask for next: whose answer lowers the expected number of wrong labels most,
+    /// whatever the aim
     #[arg(long)]
     ask: bool,
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{Attribution, Block, Score};
+use super::{Attribution, Block, Scale, Score};
 use crate::data::{Attribute, LabelId};
 use crate::distance::Needs;
 use crate::prepare::{LabelView, Standardizer};
@@ -47,6 +47,11 @@ pub trait BaseModel: Any + Send + Sync {
     /// Which distances to the training rows scoring asks a block for.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// What its scores are; a margin is no probability until it is calibrated.
+    fn scale(&self) -> Scale {
+        Scale::Probability
     }
 
     /// The rows and features each label learned from; none where all labels learned from all rows that

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::walk::walk;
 use super::{
-    BaseModel, Block, Collector, Decisions, Dimensions, Evidence, InputNames, Order, Route, Score,
-    Scoring, TunedSetting,
+    BaseModel, Block, Collector, Decisions, Dimensions, Evidence, InputNames, Order, Route, Scale,
+    Score, Scoring, TunedSetting,
 };
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelMatrix, Matrix};
 use crate::error::Result;
@@ -102,6 +102,11 @@ pub trait BinaryLearner: Sync {
 
 /// A fitted model of one label.
 pub trait BinaryModel: Send + Sync + 'static {
+    /// What its scores are; a margin is no probability until it is calibrated.
+    fn scale(&self) -> Scale {
+        Scale::Probability
+    }
+
     /// How strongly the model speaks for the label of a row whose cells are asked for by column.
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score;
 
@@ -240,6 +245,10 @@ fn with_labels(
 impl<M: BinaryModel> BaseModel for FixedOrderChain<M> {
     fn n_labels(&self) -> usize {
         self.models.len()
+    }
+
+    fn scale(&self) -> Scale {
+        self.models.first().map_or(Scale::Probability, M::scale)
     }
 
     fn views(&self) -> &[LabelView] {

@@ -144,6 +144,11 @@ impl AimForm {
 }
 
 impl Aim {
+    /// Whether it needs thresholds, which are learned from training rows that members have not seen.
+    pub fn needs_held_out_rows(self) -> bool {
+        matches!(self, Aim::MacroF1 | Aim::MicroF1 | Aim::Precision(_) | Aim::Recall(_))
+    }
+
     /// Whether votes are all that it looks at, so that no score needs to be kept.
     pub fn is_by_votes(self) -> bool {
         self == Aim::Votes

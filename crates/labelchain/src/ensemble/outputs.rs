@@ -62,7 +62,7 @@ impl Ensemble {
         let (mut votes, mut probabilities) = (vec![0u32; n_cells], Vec::with_capacity(n_cells));
         let mut answers: Vec<LabelMatrix> =
             aims.iter().map(|_| LabelMatrix::empty(rows.n_rows(), self.n_labels)).collect();
-        let mut is_probability = true;
+        let is_probability = self.calibration.is_some() || !self.gives_margins();
         let keeps_laws = rules.iter().any(DecisionRule::needs_label_sets);
         let mut orders =
             (wanted.orders && self.chooses_orders()).then(|| OrderCounts::new(self.n_labels));
@@ -76,9 +76,8 @@ impl Ensemble {
             let votes = &mut votes[start * self.n_labels..(start + here) * self.n_labels];
             outputs.iter().for_each(|of| count(&of.decisions, votes));
             let mut scores = mean_scores(&outputs);
-            match &self.calibration {
-                Some(calibration) => calibration.calibrate(&mut scores),
-                None => is_probability &= outputs.iter().all(|of| of.scale == Scale::Probability),
+            if let Some(calibration) = &self.calibration {
+                calibration.calibrate(&mut scores);
             }
             for (row, label, relevant) in known_cells(*known, start..start + here) {
                 let place = (row - start) * self.n_labels + label.0;
@@ -111,10 +110,6 @@ impl Ensemble {
         for (row, label, relevant) in known_cells(*known, 0..rows.n_rows()) {
             answers.iter_mut().for_each(|answers| answers.set(row, label, relevant));
         }
-        if !is_probability && !aims.iter().all(|aim| aim.is_by_votes()) {
-            let what = "the probability of a label whose score is a margin".into();
-            return Err(Error::Uncalibrated { what });
-        }
         let probabilities = is_probability.then_some(probabilities);
         Ok(EnsembleOutput { votes, probabilities, answers, orders })
     }
@@ -128,10 +123,20 @@ impl Ensemble {
         }
     }
 
-    /// How answers are made for an aim.
-    fn rule(&self, aim: Aim) -> Result<DecisionRule> {
+    /// Whether scores are margins, which are no probabilities until they are calibrated.
+    fn gives_margins(&self) -> bool {
+        self.members.iter().any(|member| member.model().scale() == Scale::Margin)
+    }
+
+    /// How answers are made for an aim; an error where it needs what could not be learned.
+    pub(crate) fn rule(&self, aim: Aim) -> Result<DecisionRule> {
         match &self.calibration {
             Some(calibration) => Ok(DecisionRule::of(aim, calibration)),
+            None if self.gives_margins() && !aim.is_by_votes() => {
+                let what =
+                    format!("the aim {aim}, which needs probabilities, of scores that are margins");
+                Err(Error::Uncalibrated { what })
+            }
             // Thresholds come from rows that members have not seen.
             None => DecisionRule::uncalibrated(aim, self.n_labels)
                 .ok_or_else(|| Error::Uncalibrated { what: format!("the aim {aim}") }),

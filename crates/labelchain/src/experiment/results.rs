@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Cell, CsvNames, Record, check_length, open, open_table, stem};
 use crate::error::{ContentError, Error, Result, nearest};
+use crate::loss::Criterion;
 
 /// The greatest magnitude of a loss: sums of losses, differences and their squares stay finite.
 const MAX_LOSS: f64 = 1e100;
@@ -156,9 +157,15 @@ impl Results {
         self.methods.find("method", name)
     }
 
-    /// The index of a criterion by its name: `macro-f1` and `Macro F1` are `macro_f1`.
+    /// The index of a criterion by its name: `macro-f1` and `Macro F1` are `macro_f1`. A loss of ours is
+    /// found by its title, too, as which aims are named: `example-f1` is `ex_f1`.
     pub fn criterion(&self, name: &str) -> Result<usize> {
-        self.criteria.find("criterion", name)
+        let found = self.criteria.find("criterion", name);
+        let titled = Criterion::ALL.iter().find(|of| is_same_name(of.title(), name));
+        found.or_else(|error| match titled {
+            Some(criterion) => self.criteria.find("criterion", criterion.key()).map_err(|_| error),
+            None => Err(error),
+        })
     }
 
     /// The measurements by some of the criteria, which then have the order of `names`. Data sets and

@@ -106,9 +106,13 @@ impl Model {
         let names = data.attributes().iter().map(|attribute| attribute.name.as_str());
         let extra: Vec<&str> = names.filter(|name| !here.contains_key(name)).collect();
         if let Some(first) = extra.first() {
+            let meant =
+                extra.iter().find_map(|name| Some((name, self.absent_label_like(name, data)?)));
+            let meant = meant.map(|(name, label)| format!("; is {name:?} the label {label:?}?"));
             let text = format!(
-                "columns ignored, for the model does not know them: {} (first: {first:?})",
-                extra.len()
+                "columns ignored, for the model does not know them: {} (first: {first:?}){}",
+                extra.len(),
+                meant.unwrap_or_default()
             );
             notes.push(Note { code: "extra-columns", text });
         }
@@ -126,6 +130,15 @@ impl Model {
         let rows = data.with_features(self.attributes.clone(), features)?;
         let rows = self.standardizer.apply(rows)?;
         Ok(AlignedRows { model: self, rows, known: None, notes })
+    }
+
+    /// The label that a column was probably meant to be called, of those that the data does not have.
+    fn absent_label_like(&self, column: &str, data: &Dataset) -> Option<String> {
+        let labels = self.label_names.iter().filter(|name| !data.label_names().contains(name));
+        // Labels and columns may be many, and most names are nothing like a label.
+        const MOST: usize = 1000;
+        let labels: Vec<String> = labels.take(MOST).cloned().collect();
+        nearest(column, &labels).cloned()
     }
 
     fn lacking(&self, data: &Dataset, missing: &[&str], path: &Path) -> Error {

@@ -121,6 +121,10 @@ impl<'p> LabelChain<'p> {
         let methods = [self.method];
         let fitted = fit(&methods, fitting).next().transpose()?;
         let Some(fitted) = fitted else { return Err(Error::Cancelled) };
+        // A model that could not answer as it is asked to is told now, not when it is used.
+        if calibrates {
+            fitted.ensemble.rule(self.method.aim())?;
+        }
         let needs_rows = fitted.ensemble.needs_neighbourhood();
         let estimate =
             |held_out| fitted.ensemble.held_out_losses(held_out, self.method.aim(), data.labels());
@@ -177,6 +181,11 @@ impl<'p> LabelChain<'p> {
         };
         if !self.method.learns_by_column(&self.settings) {
             return Err(refused());
+        }
+        if self.method.aim().needs_held_out_rows() {
+            let what =
+                format!("the aim {}, where inputs are read a few at a time,", self.method.aim());
+            return Err(Error::Uncalibrated { what });
         }
         let mut whole: Option<Model> = None;
         for part in parts {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{BinarySvm, Svm, TrainingRows};
 use crate::chain::{
-    BaseModel, BinaryModel, Block, Dimensions, Evidence, Order, OrderedModel, Score, Scoring,
-    scores_of_only_label, table_of_one_row,
+    BaseModel, BinaryModel, Block, Dimensions, Evidence, Order, OrderedModel, Scale, Score,
+    Scoring, scores_of_only_label, table_of_one_row,
 };
 use crate::data::LabelId;
 use crate::error::{Error, Result};
@@ -108,6 +108,10 @@ impl BaseModel for SvmChain {
         self.by_label.len()
     }
 
+    fn scale(&self) -> Scale {
+        Scale::Margin
+    }
+
     fn views(&self) -> &[LabelView] {
         &self.views
     }
@@ -184,6 +188,10 @@ impl Evidence for SvmEvidence<'_> {
 }
 
 impl BinaryModel for SvmChain {
+    fn scale(&self) -> Scale {
+        BaseModel::scale(self)
+    }
+
     fn support(&self, cell: &dyn Fn(usize) -> f64) -> Score {
         let n_features = self.support_vectors.first().map_or(0, TrainingRows::n_features);
         let features = table_of_one_row(n_features, cell);
