@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use super::evaluate;
 use crate::args::{ModelFile, check_member};
 use crate::bars::{bar, cut, width};
-use crate::measures::loss_title;
 use crate::memory;
 use crate::messages::{Failure, print, print_data};
 
@@ -228,7 +227,7 @@ pub(super) fn out_of_bag(model: &Model) -> String {
         String::from("\n  Losses, estimated by training rows that members or trees had not seen\n");
     for (criterion, loss) in losses.iter() {
         let value = loss.map_or("–".into(), |loss| format!("{loss:.4}"));
-        let _ = writeln!(page, "  {:<16}  {value}", loss_title(criterion));
+        let _ = writeln!(page, "  {:<16}  {value}", criterion.loss_title());
     }
     page
 }

@@ -13,49 +13,53 @@ use crate::data::LabelId;
 /// so that for each k the best answer takes the k labels of largest Δ, of equals the lower label. The
 /// empty answer has F1 1 where no label is relevant, and 0 elsewhere.
 pub fn maximize_expected_f1(label_sets: &[(f64, &[u64])], n_labels: usize) -> Vec<u64> {
+    let mut best = vec![0; n_labels.div_ceil(64)];
     let sizes: Vec<usize> = label_sets.iter().map(|(_, set)| size(set)).collect();
-    let n_words = n_labels.div_ceil(64);
-    let mut best = vec![0; n_words];
-    let empty = label_sets.iter().zip(&sizes).filter(|(_, size)| **size == 0);
-    let mut greatest: f64 = empty.map(|((weight, _), _)| weight).sum();
-    // A label outside of every set adds nothing.
-    let mut labels: Vec<(LabelId, Vec<(f64, usize)>)> = Vec::new();
+    // A label outside of every set adds nothing, and has no place in the tables below.
+    let mut labels: Vec<LabelId> = Vec::new();
     let mut place_of = vec![usize::MAX; n_labels];
-    for ((weight, set), &size) in label_sets.iter().zip(&sizes) {
-        for label in members(set) {
-            if label.0 >= n_labels {
-                continue;
-            }
-            if place_of[label.0] == usize::MAX {
-                place_of[label.0] = labels.len();
-                labels.push((label, Vec::new()));
-            }
-            // Only the size of a set matters to Δ, so weights of one size are added up.
-            let by_size = &mut labels[place_of[label.0]].1;
-            match by_size.iter_mut().find(|(_, known)| *known == size) {
-                Some((sum, _)) => *sum += weight,
-                None => by_size.push((*weight, size)),
-            }
+    let known = |set| members(set).take_while(|label| label.0 < n_labels);
+    for label in label_sets.iter().flat_map(|(_, set)| known(set)) {
+        let place = &mut place_of[label.0];
+        if *place == usize::MAX {
+            *place = labels.len();
+            labels.push(label);
         }
     }
+    // Only the size of a set matters to Δ, so weights of one size are added up: of all sets, and for each
+    // label of those that contain it. Labels stand side by side, so that wide instructions add them up.
+    let mut distinct = sizes.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut weight_of_size = vec![0.0; distinct.len()];
+    let mut weights = vec![0.0; distinct.len() * labels.len()];
+    for ((weight, set), size) in label_sets.iter().zip(&sizes) {
+        let at = distinct.partition_point(|other| other < size);
+        weight_of_size[at] += weight;
+        let of_size = &mut weights[at * labels.len()..(at + 1) * labels.len()];
+        known(set).for_each(|label| of_size[place_of[label.0]] += weight);
+    }
+    let largest = distinct.last().copied().unwrap_or(0);
+    let mut greatest = if distinct.first() == Some(&0) { weight_of_size[0] } else { 0.0 };
     let mut terms: Vec<(f64, LabelId)> = Vec::with_capacity(labels.len());
+    let mut deltas = vec![0.0; labels.len()];
     for k in 1..=labels.len() {
+        let sized = || distinct.iter().zip(&weight_of_size);
         // No answer of k labels has more than min(k, |y|) of them right. Beyond the largest set this
         // bound falls with k.
-        let bound: f64 = label_sets
-            .iter()
-            .zip(&sizes)
-            .map(|((weight, _), &size)| 2.0 * weight * k.min(size) as f64 / (k + size) as f64)
+        let bound: f64 = sized()
+            .map(|(&size, weight)| 2.0 * weight * k.min(size) as f64 / (k + size) as f64)
             .sum();
-        let is_falling = sizes.iter().all(|&size| size <= k);
-        if is_falling && bound <= greatest {
+        if largest <= k && bound <= greatest {
             break;
         }
-        let delta = |by_size: &[(f64, usize)]| -> f64 {
-            by_size.iter().map(|&(weight, size)| 2.0 * weight / (size + k) as f64).sum()
-        };
+        deltas.fill(0.0);
+        for (size, weights) in distinct.iter().zip(weights.chunks_exact(labels.len())) {
+            let factor = 2.0 / (size + k) as f64;
+            deltas.iter_mut().zip(weights).for_each(|(delta, weight)| *delta += weight * factor);
+        }
         terms.clear();
-        terms.extend(labels.iter().map(|(label, by_size)| (delta(by_size), *label)));
+        terms.extend(deltas.iter().copied().zip(labels.iter().copied()));
         let first =
             |a: &(f64, LabelId), b: &(f64, LabelId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if k < terms.len() {
