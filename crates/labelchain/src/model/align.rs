@@ -7,7 +7,9 @@ use super::Model;
 use crate::data::{
     Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
 };
+use crate::decide::Aim;
 use crate::error::{Error, Result, nearest};
+use crate::progress::Cancel;
 
 /// Rows whose columns were brought into the order, storage and scale of a model's training data.
 /// They know their model, so that rows aligned for one model cannot be given to another.
@@ -18,6 +20,9 @@ pub struct AlignedRows<'m> {
     pub(super) rows: Dataset,
     /// The labels that are known already, in the order of the model's.
     pub(super) known: Option<LabelMatrix>,
+    /// What answers aim at: as the model has it, unless another aim was asked for.
+    pub(super) aim: Aim,
+    pub(super) cancel: Cancel,
     notes: Vec<Note>,
 }
 
@@ -40,7 +45,30 @@ impl<'m> AlignedRows<'m> {
     /// The rows named, in that order.
     pub fn select(&self, rows: &[usize]) -> AlignedRows<'m> {
         let known = self.known.as_ref().map(|known| known.select(rows));
-        AlignedRows { model: self.model, rows: self.rows.select(rows), known, notes: Vec::new() }
+        let rows = self.rows.select(rows);
+        AlignedRows { rows, known, cancel: self.cancel.clone(), notes: Vec::new(), ..*self }
+    }
+
+    /// The same rows, to be answered for another aim than the model's.
+    ///
+    /// ```
+    /// use labelchain::{Dataset, LabelChain};
+    ///
+    /// let cells: Vec<f64> = (0..40).map(f64::from).collect();
+    /// let labels: Vec<bool> = (0..40).flat_map(|n| [n > 20, n % 2 == 0]).collect();
+    /// let data = Dataset::from_rows(1, &cells)?.with_label_indicators(&["high", "even"], &labels)?;
+    /// let model = LabelChain::new("ecc-nb")?.fit(&data)?;
+    /// let rows = model.align(&data, "data".as_ref())?.with_aim("top=1".parse()?);
+    /// assert!((0..40).all(|row| rows.predict().unwrap().relevant(row).count() == 1));
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn with_aim(self, aim: Aim) -> AlignedRows<'m> {
+        AlignedRows { aim, ..self }
+    }
+
+    /// The same rows; work on them is given up when it is cancelled.
+    pub fn cancelled_by(self, cancel: &Cancel) -> AlignedRows<'m> {
+        AlignedRows { cancel: cancel.clone(), ..self }
     }
 
     /// The same rows, some of whose labels are known: a row for each, and a column for each label of
@@ -125,7 +153,8 @@ impl Model {
         }
         let rows = data.with_features(self.attributes.clone(), features)?;
         let rows = self.standardizer.apply(rows)?;
-        Ok(AlignedRows { model: self, rows, known: None, notes })
+        let (aim, cancel) = (self.method.aim(), self.cancel.clone());
+        Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
     }
 
     fn lacking(&self, data: &Dataset, missing: &[&str], path: &Path) -> Error {
