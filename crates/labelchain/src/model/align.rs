@@ -101,12 +101,18 @@ impl Model {
     /// The label cells of other data, by name: what [`AlignedRows::given`] takes. Labels that the data
     /// lacks are unknown, and one that the model does not know is refused.
     pub fn known_labels(&self, data: &Dataset) -> Result<LabelMatrix> {
-        let places = data.label_names().iter().map(|name| self.label(name));
-        let places: Vec<LabelId> = places.collect::<Result<_>>()?;
-        let mut known = LabelMatrix::unknown(data.n_rows(), self.label_names.len());
-        for row in 0..data.n_rows() {
-            for (label, &place) in data.labels().ids().zip(&places) {
-                let cell = data.labels().cell(row, label);
+        self.known_labels_of(data.label_names(), data.labels())
+    }
+
+    /// The same of a label table whose columns have these names.
+    pub fn known_labels_of(&self, names: &[String], labels: &LabelMatrix) -> Result<LabelMatrix> {
+        Error::unless_same("columns of the label table", names.len(), labels.n_labels())?;
+        let places: Vec<LabelId> =
+            names.iter().map(|name| self.label(name)).collect::<Result<_>>()?;
+        let mut known = LabelMatrix::unknown(labels.n_rows(), self.label_names.len());
+        for row in 0..labels.n_rows() {
+            for (label, &place) in labels.ids().zip(&places) {
+                let cell = labels.cell(row, label);
                 cell.into_iter().for_each(|relevant| known.set(row, place, relevant));
             }
         }
