@@ -45,7 +45,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : list of ndarray
-        The two values of each label.
+        The two values of each label; one array where y had one dimension.
     label_names_ : list of str
         The columns of Y; ``y0``, ``y1``, … where they had no names.
     n_features_in_ : int
@@ -91,7 +91,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, text or dates.
         Y : array, CSR matrix, DataFrame of pandas or polars, or Arrow table
             A column for each label, of 0 and 1 or of another pair of values, of which the greater is
-            relevant. NaN is an unknown label, from whose row the other labels are learned. May be left
+            relevant. What has one dimension is a single label. NaN is an unknown label, from whose row the other labels are learned. May be left
             out where X is a `labelchain.Dataset`.
 
         Returns
@@ -109,6 +109,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             )
         else:
             labels, container = read_labels(Y)
+            if not labels.is_known:
+                raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
             X = X.X if isinstance(X, Dataset) else X
             rows = to_rows(self, X, labels, reset=True)
         with progress_bar(self.verbose) as progress:
@@ -146,6 +148,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, known: Any = None) -> np.ndarray:
         """The probability that each label is relevant, of shape (n_rows, n_labels).
 
+        Where y had one dimension, as of a binary classifier, it has a column for each of the two values.
         They are calibrated by training rows that members have not seen.
         """
         probabilities = self._answer(_labelchain.Model.probabilities, X, None, known)
@@ -155,6 +158,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
                 "rows, so that there was none to learn from how they become probabilities\n"
                 "  help: train again with a smaller sample, or use decision_function"
             )
+        if self._container.is_single:
+            return np.hstack([1 - probabilities, probabilities])
         return probabilities
 
     def decision_function(self, X: Any, known: Any = None) -> np.ndarray:
@@ -162,7 +167,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
 
         The logarithm of the odds of `predict_proba` or, where there are no probabilities, the mean margin.
         """
-        return self._answer(_labelchain.Model.decision_values, X, None, known)
+        values = self._answer(_labelchain.Model.decision_values, X, None, known)
+        return values[:, 0] if self._container.is_single else values
 
     def predict_tags(self, X: Any, aim: str | None = None, known: Any = None) -> list[list[str]]:
         """The names of the labels of each row."""
@@ -212,7 +218,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     def _set_model(self, model: _labelchain.Model, container: Container) -> None:
         self._model, self._container = model, container
         self.label_names_ = model.label_names
-        self.classes_ = [container.classes.copy() for _ in self.label_names_]
+        classes = [container.classes.copy() for _ in self.label_names_]
+        self.classes_ = classes[0] if container.is_single else classes
 
     def _learn_names(self, attributes: list[tuple[str, list[str] | None]]) -> None:
         names = [name for name, _ in attributes]
@@ -233,15 +240,13 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = self._rows(X)
         answer, notes = ask(self._model, rows, self._request(rows, aim, known))
-        warn(notes, stacklevel=4)
+        warn(notes, stacklevel=3)
         return answer
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.target_tags.two_d_labels = True
-        tags.target_tags.single_output = False
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
@@ -249,8 +254,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
 
     def _more_tags(self) -> dict[str, Any]:
         """The tags as scikit-learn 1.5 asks for them."""
-        return {"allow_nan": True, "binary_only": True, "multioutput": True, "multioutput_only": True,
-                "multilabel": True, "X_types": ["2darray", "sparse"]}
+        return {"allow_nan": True, "binary_only": True, "multioutput": True, "multilabel": True, "X_types": ["2darray", "sparse"]}
 
 
 SIGNATURE = signature()

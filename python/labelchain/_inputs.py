@@ -73,6 +73,8 @@ def _names(estimator: Any) -> list[str] | None:
 def _validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     """What scikit-learn checks of arrays, with its own messages."""
     checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "reset": reset}
+    if reset:
+        checks["ensure_min_samples"] = 2
     if hasattr(validation, "validate_data"):
         return validation.validate_data(estimator, X, ensure_all_finite="allow-nan", **checks)
     return estimator._validate_data(X, force_all_finite="allow-nan", **checks)

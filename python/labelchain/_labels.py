@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from ._inputs import frame_kind
+from ._inputs import COLUMNS, frame_kind
 from ._labelchain import DataError, Labels, RequestError
 
 
@@ -22,25 +22,30 @@ class Container:
     dtype: Any
     #: What is irrelevant, and what is relevant.
     classes: np.ndarray
+    #: Whether there was one label, without a dimension of its own, as of a binary classifier.
+    is_single: bool = False
 
     def filled(self, cells: np.ndarray, names: list[str], index: Any) -> Any:
         """Answers of 1 and 0 in this container."""
         if self.kind == "csr":
             return sparse.csr_matrix(cells, dtype=self.dtype)
-        values = self.classes[cells].astype(self.dtype, copy=False)
+        values = self.classes[cells]
+        if self.kind == "array":
+            values = values.astype(self.dtype, copy=False)
+            return values[:, 0] if self.is_single else values
+        columns = {name: values[:, at] for at, name in enumerate(names)}
         if self.kind == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(values, columns=names, index=index)
+            return pd.DataFrame(columns, index=index).astype(self.dtype, copy=False)
         if self.kind == "polars":
             import polars as pl
 
-            return pl.DataFrame({name: values[:, at] for at, name in enumerate(names)})
-        if self.kind == "pyarrow":
-            import pyarrow as pa
+            return pl.DataFrame(columns).cast(self.dtype)
+        import pyarrow as pa
 
-            return pa.table({name: values[:, at] for at, name in enumerate(names)})
-        return values
+        table = pa.table(columns)
+        return table.cast(pa.schema([(name, self.dtype) for name in names]))
 
 
 #: What answers come in where nobody gave labels: the model was read from a file.
@@ -50,47 +55,68 @@ PLAIN = Container("array", np.dtype(np.int64), np.array([0, 1]))
 def read_labels(Y: Any, names: list[str] | None = None, *, what: str = "Y") -> tuple[Labels, Container]:
     """A table of labels: a column for each, of two values, of which the greater is relevant.
 
-    0 and 1 are themselves; NaN, None and other missing values are unknown.
+    0 and 1 are themselves; NaN, None and other missing values are unknown. What has one dimension is a
+    single label, as scikit-learn's binary classifiers have it.
     """
     if isinstance(Y, Labels):
         return Y, PLAIN
     if sparse.issparse(Y):
         return _sparse(Y, names, what)
     kind = frame_kind(Y)
-    if kind is None and hasattr(Y, "iloc"):
-        # A Series has one dimension, and is refused below as such an array is.
-        Y = np.asarray(Y)
-    if kind == "pandas":
-        frame_names, values = [str(name) for name in Y.columns], Y.to_numpy(dtype=object)
-        kinds = set(Y.dtypes)
-        dtype = kinds.pop() if len(kinds) == 1 else np.dtype(np.int64)
-        dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(object)
-    elif kind == "polars":
-        frame_names, values = list(Y.columns), np.array(Y.rows(), dtype=object).reshape(Y.shape)
-        dtype = Y.to_numpy().dtype
-    elif kind == "pyarrow":
-        frame_names = list(Y.column_names)
-        columns = [Y.column(name).to_pylist() for name in frame_names]
-        values, dtype = np.array(columns, dtype=object).T, np.dtype(np.int64)
-    else:
+    if kind is None:
         frame_names, values = None, np.asarray(Y)
-        dtype = values.dtype
+        dtype: Any = values.dtype
+    else:
+        frame_names, values, dtype = _frame(Y, kind)
+    is_single = values.ndim == 1 and not any(isinstance(cell, list | tuple | set) for cell in values[:1])
+    if is_single:
+        values = values.reshape(-1, 1)
     if values.ndim != 2:
         raise DataError(
-            f"{what} has {values.ndim} dimension{'s' * (values.ndim != 1)}, "
-            "but must have a row for each row of X and a column for each label\n"
-            f"  help: a single label is {what}.reshape(-1, 1); lists of names become columns by "
-            "sklearn.preprocessing.MultiLabelBinarizer"
+            f"{what} must have a row for each row of X and a column for each label\n"
+            "  help: lists of names become columns by sklearn.preprocessing.MultiLabelBinarizer"
         )
     names = names or frame_names or default_names(values.shape[1])
     if len(names) != values.shape[1]:
         raise DataError(f"{what} has {values.shape[1]} columns, but there are {len(names)} labels")
     cells, classes = _coded(values, what)
-    if dtype.kind not in "biufUO":
-        dtype = np.dtype(np.int64)
-    if classes.dtype.kind in "biuf" and dtype.kind == "O":
-        dtype = np.dtype(np.int64) if (classes == classes.astype(np.int64)).all() else classes.dtype
-    return Labels.from_dense(names, cells), Container(kind or "array", dtype, classes)
+    if kind is None and dtype.kind == "O" and classes.dtype.kind in "biuf":
+        # Numbers that stand beside None.
+        dtype = np.dtype(np.float64)
+    return Labels.from_dense(names, cells), Container(kind or "array", dtype, classes, is_single)
+
+
+def _frame(Y: Any, kind: str) -> tuple[list[str], np.ndarray, Any]:
+    """The names, the values and the common type of the columns of a frame."""
+    columns = COLUMNS[kind](Y)
+    dtypes = list(Y.schema.types if kind == "pyarrow" else Y.dtypes)
+    values = np.empty((len(columns[0][1]) if columns else 0, len(columns)), dtype=object)
+    if all(of is None for _, _, of in columns):
+        values = values.astype(np.float64)
+    for at, (_, cells, named) in enumerate(columns):
+        if named is None:
+            values[:, at] = cells
+        else:
+            texts = np.array([*named, None], dtype=object)
+            values[:, at] = texts[np.nan_to_num(cells, nan=len(named)).astype(np.int64)]
+    same = dtypes and all(dtype == dtypes[0] for dtype in dtypes)
+    return [name for name, _, _ in columns], values, dtypes[0] if same else ANY_TYPE[kind]()
+
+
+def _any_polars() -> Any:
+    import polars as pl
+
+    return pl.Int64
+
+
+def _any_arrow() -> Any:
+    import pyarrow as pa
+
+    return pa.int64()
+
+
+#: What answers are where labels had several types.
+ANY_TYPE = {"pandas": lambda: np.dtype(np.int64), "polars": _any_polars, "pyarrow": _any_arrow}
 
 
 def default_names(n_labels: int) -> list[str]:
@@ -104,9 +130,14 @@ def _coded(values: np.ndarray, what: str) -> tuple[np.ndarray, np.ndarray]:
         return values.astype(np.int8), np.array([False, True])
     if values.dtype.kind in "iu" and values.size and 0 <= values.min() and values.max() <= 1:
         return values.astype(np.int8), np.array([0, 1])
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise DataError(f"Input {what} contains infinity or a value too large for {values.dtype!r}.")
     # None, NaN and the NA of pandas are the values that do not equal themselves, or are none.
     flat = values.ravel()
-    missing = np.array([cell is None or not _equals_itself(cell) for cell in flat.tolist()], dtype=bool)
+    if values.dtype.kind == "f":
+        missing = np.isnan(flat)
+    else:
+        missing = np.array([cell is None or not _equals_itself(cell) for cell in flat.tolist()], dtype=bool)
     present = flat[~missing]
     if values.dtype.kind == "O":
         present = np.array(present.tolist())

@@ -59,6 +59,12 @@ impl Labels {
         Ok(Labels { names, matrix })
     }
 
+    /// Whether anything is known.
+    #[getter]
+    fn is_known(&self) -> bool {
+        self.matrix.n_unknown() < self.matrix.n_rows() * self.matrix.n_labels()
+    }
+
     /// Cells that are 1, 0 or -1.
     fn cells<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i8>> {
         cells(py, &self.matrix)
