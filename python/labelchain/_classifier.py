@@ -44,8 +44,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : list of ndarray
-        The two values of each label; one array where y had one dimension.
+    classes_ : ndarray of shape (n_labels, 2)
+        The two values of each label; of shape (2,) where y had one dimension.
     label_names_ : list of str
         The columns of Y; ``y0``, ``y1``, … where they had no names.
     n_features_in_ : int
@@ -218,7 +218,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     def _set_model(self, model: _labelchain.Model, container: Container) -> None:
         self._model, self._container = model, container
         self.label_names_ = model.label_names
-        classes = [container.classes.copy() for _ in self.label_names_]
+        # An array, because scikit-learn's cross_val_predict asks for its shape.
+        classes = np.tile(container.classes, (len(self.label_names_), 1))
         self.classes_ = classes[0] if container.is_single else classes
 
     def _learn_names(self, attributes: list[tuple[str, list[str] | None]]) -> None:

@@ -31,13 +31,13 @@ class Container:
             return sparse.csr_matrix(cells, dtype=self.dtype)
         values = self.classes[cells]
         if self.kind == "array":
-            values = values.astype(self.dtype, copy=False)
+            values = values.astype(self.dtype)
             return values[:, 0] if self.is_single else values
         columns = {name: values[:, at] for at, name in enumerate(names)}
         if self.kind == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(columns, index=index).astype(self.dtype, copy=False)
+            return pd.DataFrame(columns, index=index).astype(self.dtype)
         if self.kind == "polars":
             import polars as pl
 

@@ -93,7 +93,7 @@ def signature() -> inspect.Signature:
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for name, default in PARAMETERS.items():
-        kind = kinds.POSITIONAL_OR_KEYWORD if name == "method" else kinds.KEYWORD_ONLY
+        kind = kinds.KEYWORD_ONLY if name == "verbose" else kinds.POSITIONAL_OR_KEYWORD
         parameters.append(kinds(name, kind, default=default))
     for setting in settings().values():
         parameters.append(kinds(setting.name, kinds.KEYWORD_ONLY, default=setting.default))
