@@ -109,6 +109,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             )
         else:
             labels, container = read_labels(Y)
+            if labels.n_rows == 0:
+                raise _labelchain.DataError("there are no rows to learn from (0 samples)")
             if not labels.is_known:
                 raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
             X = X.X if isinstance(X, Dataset) else X

@@ -67,14 +67,13 @@ class Comparison:
     @property
     def tables(self) -> dict[str, Any]:
         """All tables of the report as frames, by name; numbers where cells are numbers."""
-        return {
-            name: _frame(
-                columns,
-                [(head, [text if value is None else value for text, value in cells]) for head, cells in rows],
-                "",
-            )
-            for name, _, columns, rows in self._comparison.tables
-        }
+        tables = {}
+        for name, _, (head, *columns), rows in self._comparison.tables:
+            cells_of = [(of, [text if value is None else value for text, value in cells]) for of, cells in rows]
+            # A cell that spans all columns stands in the first.
+            padded = [(of, cells + [None] * (len(columns) - len(cells))) for of, cells in cells_of]
+            tables[name] = _frame(columns, padded, head)
+        return tables
 
     @property
     def figures(self) -> dict[str, str]:
@@ -187,4 +186,4 @@ def _frame(columns: list[str], rows: list[tuple[str, list[Any]]], name: str) -> 
     except ImportError:
         return [{name: head, **dict(zip(columns, cells))} for head, cells in rows]
     index = pd.Index([head for head, _ in rows], name=name or None)
-    return pd.DataFrame([cells for _, cells in rows], columns=columns[-len(rows[0][1]):] if rows else columns, index=index)
+    return pd.DataFrame([cells for _, cells in rows], columns=columns, index=index)

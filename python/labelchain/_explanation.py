@@ -55,8 +55,8 @@ class Explanation:
                 [
                     label,
                     *(f"{quantity['values'][at]:.3g}" for quantity in quantities),
-                    f"{of['alone'][at]:+.3f}",
-                    "known" if label in known else f"{support:+.3f}",
+                    _strength(of["alone"][at]),
+                    "known" if label in known else _strength(support),
                     decision,
                 ]
             )
@@ -67,10 +67,11 @@ class Explanation:
         legend = [
             "alone: how strongly the inputs alone speak for the label",
             "support: the same after what earlier decisions added; relevant if above 0",
-            "*: alone, it would have been decided otherwise",
         ]
+        if any(row[-1].endswith("*") for row in self._steps()[1]):
+            legend.append("*: alone, it would have been decided otherwise")
         legend += [f"{quantity['title']}: {quantity['help']}" for quantity in of["quantities"]]
-        return legend + ([of["reason"]] if of["reason"] else [])
+        return legend + (of["reason"] or "").splitlines()
 
     def _title(self) -> str:
         labels = ", ".join(self.relevant) or "no label is relevant"
@@ -143,6 +144,11 @@ class Explanation:
         ax.set_title(self._title())
         ax.legend()
         return ax
+
+
+def _strength(support: float) -> str:
+    """A number with its sign; JSON has ±1e308 where it is infinite."""
+    return f"{support:+.3f}" if abs(support) < 1e300 else f"{support:+.0e}"[0] + "inf"
 
 
 def _aligned(rows: list[list[str]]) -> str:

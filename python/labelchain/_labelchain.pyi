@@ -16,6 +16,7 @@ class InternalError(RuntimeError): ...
 class Labels:
     names: list[str]
     is_known: bool
+    n_rows: int
     @staticmethod
     def from_dense(names: Sequence[str], cells: np.ndarray) -> Labels: ...
     @staticmethod

@@ -59,6 +59,11 @@ impl Labels {
         Ok(Labels { names, matrix })
     }
 
+    #[getter]
+    fn n_rows(&self) -> usize {
+        self.matrix.n_rows()
+    }
+
     /// Whether anything is known.
     #[getter]
     fn is_known(&self) -> bool {

@@ -47,7 +47,10 @@ pub(crate) fn work<T: Send>(
             });
             loop {
                 let heard = match from_work.recv_timeout(TICK) {
-                    Ok(done) => Python::attach(|py| tell(py, progress.as_ref(), done)),
+                    // Steps may come faster than ticks, and must not keep signals from being heard.
+                    Ok(done) => Python::attach(|py| {
+                        tell(py, progress.as_ref(), done).and_then(|()| py.check_signals())
+                    }),
                     Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()),
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
