@@ -27,7 +27,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : str, default="certain-forest"
+    method : str, default={method!r}
         What is trained, a strategy and a base; `labelchain.methods` lists them.
     aim : str, default=None
         Which loss the answers are made for, such as ``"macro-f1"`` or ``"precision=0.9"``;
@@ -52,6 +52,10 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         The number of inputs.
     feature_names_in_ : ndarray of str
         Their names, where X had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each input matters, as shares that sum to 1; forests only.
+    out_of_bag_losses_ : dict or None
+        An estimate of the eleven losses: those of training rows, each by the members that have not seen it.
 
     Examples
     --------
@@ -69,7 +73,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str = "certain-forest",
+        method: str = _labelchain.DEFAULT_METHOD,
         aim: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -217,6 +221,22 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             _check_name(name)
         return super().set_params(**params)
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each input matters, as shares that sum to 1; forests only."""
+        check_is_fitted(self)
+        shares = self._model.importance()
+        if shares is None:
+            raise AttributeError(f"{self.method} does not say how much inputs matter; forests do")
+        return np.asarray(shares)
+
+    @property
+    def out_of_bag_losses_(self) -> dict[str, float] | None:
+        """An estimate of the eleven losses; none where every member has seen every row."""
+        check_is_fitted(self)
+        found = self._model.out_of_bag
+        return None if found is None else {name: float("nan") if loss is None else loss for name, loss in found}
+
     def _set_model(self, model: _labelchain.Model, container: Container) -> None:
         self._model, self._container = model, container
         self.label_names_ = model.label_names
@@ -264,7 +284,7 @@ SIGNATURE = signature()
 LabelChainClassifier.__init__.__signature__ = SIGNATURE  # type: ignore[attr-defined]
 LabelChainClassifier.__doc__ = (LabelChainClassifier.__doc__ or "").replace(
     "{settings}", "\n".join("    " + line for line in documented_settings().splitlines())
-)
+).replace("{method!r}", repr(_labelchain.DEFAULT_METHOD))
 
 
 def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> LabelChainClassifier:

@@ -7,6 +7,10 @@ import json
 from typing import Any
 
 
+#: How many labels, inputs and training rows are shown.
+SHOWN = 5
+
+
 class Explanation:
     """The vote on a row, and the walk of the member that agrees most with it.
 
@@ -80,9 +84,11 @@ class Explanation:
     def _walk_title(self) -> str:
         of = self._content
         order = "in this order" if self._member()["order"] is not None else "independently"
+        if len(of["members"]) == 1:
+            return f"The labels were decided {order}:"
         return (
-            f"Member {of['member']}, which agrees with the answer on {of['n_agreed']} of {len(of['labels'])} "
-            f"labels, decided them {order}:"
+            f"Member {of['member']} agrees with the answer on {of['n_agreed']} of {len(of['labels'])} labels. "
+            f"They were decided {order}:"
         )
 
     def _votes(self) -> list[list[str]]:
@@ -94,36 +100,53 @@ class Explanation:
             for label, share in zip(of["labels"], of["votes"])
         ]
 
-    def __str__(self) -> str:
-        head, steps = self._steps()
-        parts = [
-            self._title(),
-            _aligned([["label", "votes", "probability"], *self._votes()]),
-            self._walk_title(),
-            _aligned([head, *steps]),
-            "\n".join(f"  {line}" for line in self._legend()),
+    def _neighbours(self) -> list[list[str]]:
+        """The training rows that the answer rests on most: row, weight, labels."""
+        return [
+            [str(of["row"]), f"{of['weight']:.1%}", ", ".join(of["labels"]) or "none"]
+            for of in self._content.get("neighbours", [])[:SHOWN]
         ]
-        if "ask" in self._content:
-            questions = [
-                [ask["label"], f"{ask['probability']:.2f}", f"{ask['gain']:+.3f}"]
-                for ask in self._content["ask"][:10]
-            ]
-            parts += ["What to ask next:", _aligned([["label", "probability", "gain"], *questions])]
-        return "\n\n".join(parts)
+
+    def _inputs(self) -> list[list[str]]:
+        """What inputs add to the labels that are predicted: label, input, value, contribution."""
+        rows = []
+        for label in self.relevant[:SHOWN]:
+            of_label = [of for of in self._content.get("inputs", []) if of["label"] == label]
+            for of in of_label[:SHOWN]:
+                value = "missing" if of["value"] is None else str(of["value"])
+                rows.append([label, of["name"], value, f"{of['contribution']:+.3f}"])
+        return rows
+
+    def _tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
+        """All tables, each with a sentence before it; one without rows is left out."""
+        unit = self._content.get("unit", "")
+        questions = [
+            [ask["label"], f"{ask['probability']:.2f}", f"{ask['gain']:+.3f}"]
+            for ask in self._content.get("ask", [])[: 2 * SHOWN]
+        ]
+        tables = [
+            (self._title(), ["label", "votes", "probability"], self._votes()),
+            (self._walk_title(), *self._steps()),
+            (f"What inputs add to the {unit} of a label, before any decision:",
+             ["label", "input", "value", "adds"], self._inputs()),
+            ("Training rows that the answer rests on most:", ["row", "weight", "labels"], self._neighbours()),
+            ("What to ask next:", ["label", "probability", "gain"], questions),
+        ]
+        return [table for table in tables if table[2]]
+
+    def __str__(self) -> str:
+        parts = []
+        for title, head, rows in self._tables():
+            parts += [title, _aligned([head, *rows])]
+        return "\n\n".join([*parts, "\n".join(f"  {line}" for line in self._legend())])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        head, steps = self._steps()
         legend = "<br>".join(html.escape(line) for line in self._legend())
-        return (
-            f"<p><strong>{html.escape(self._title())}</strong></p>"
-            + _table(["label", "votes", "probability"], self._votes())
-            + f"<p>{html.escape(self._walk_title())}</p>"
-            + _table(head, steps)
-            + f"<p><small>{legend}</small></p>"
-        )
+        tables = (f"<p>{html.escape(title)}</p>{_table(head, rows)}" for title, head, rows in self._tables())
+        return f"{''.join(tables)}<p><small>{legend}</small></p>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draws how strongly the member spoke for each label, alone and when it was decided.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 __version__: str
+DEFAULT_METHOD: str
 
 class LabelChainError(ValueError): ...
 class RequestError(LabelChainError): ...
@@ -66,6 +67,8 @@ class Model:
     tuned: list[tuple[str, list[float | None]]]
     attributes: list[tuple[str, list[str] | None]]
     label_names: list[str]
+    out_of_bag: list[tuple[str, float | None]] | None
+    def importance(self) -> list[float] | None: ...
     @staticmethod
     def fit(
         rows: Rows,

@@ -80,7 +80,7 @@ def aims() -> dict[str, str]:
 
 #: Parameters of `LabelChainClassifier` that are no settings of the library, with their defaults.
 PARAMETERS = {
-    "method": "certain-forest",
+    "method": _labelchain.DEFAULT_METHOD,
     "aim": None,
     "random_state": None,
     "n_jobs": None,

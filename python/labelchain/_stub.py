@@ -47,6 +47,9 @@ def stub() -> str:
     lines += [f"        {field}," for field in fields]
     lines.append("    ) -> None: ...")
     for name, method in vars(_classifier.LabelChainClassifier).items():
+        if isinstance(method, property):
+            lines.append("    @property")
+            lines.append(f"    def {name}{_signature(method.fget)}: ...")
         if inspect.isfunction(method) and not name.startswith("_"):
             lines.append(f"    def {name}{_signature(method)}: ...")
     lines.append("")

@@ -42,6 +42,7 @@ mod _labelchain {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("DEFAULT_METHOD", labelchain::Method::DEFAULT)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

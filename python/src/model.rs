@@ -204,6 +204,18 @@ impl Model {
         self.model.members().len()
     }
 
+    /// How much each input matters; none where the base does not say.
+    fn importance(&self) -> Option<Vec<f64>> {
+        self.model.importance()
+    }
+
+    /// The losses of training rows by members that have not seen them, by name.
+    #[getter]
+    fn out_of_bag(&self) -> Option<Vec<(&'static str, Option<f64>)>> {
+        let losses = self.model.out_of_bag()?;
+        Some(losses.iter().map(|(criterion, loss)| (criterion.key(), loss)).collect())
+    }
+
     /// The settings that the method uses, by their names in Python.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

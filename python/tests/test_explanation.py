@@ -65,3 +65,15 @@ def test_one_row_is_explained_at_a_time(clf, numbers):
         clf.explain(numbers[0])
     with pytest.raises(lc.DataError, match="row 80"):
         clf.explain(numbers[0], row=80)
+
+
+def test_a_forest_names_inputs_and_training_rows(numbers):
+    X, Y = numbers
+    clf = lc.LabelChainClassifier(trees=20).fit(X, Y)
+    explanation = clf.explain(X, row=int(Y.sum(axis=1).argmax()))
+    text = str(explanation)
+    assert "What inputs add" in text and "Training rows that the answer rests on most" in text
+    assert len(explanation.to_dict()["inputs"]) == 4 * 3
+    np.testing.assert_allclose(clf.feature_importances_.sum(), 1)
+    assert not hasattr(lc.LabelChainClassifier("ecc-nb").fit(X, Y), "feature_importances_")
+    assert 0 < clf.out_of_bag_losses_["hamming"] < 0.5

@@ -172,9 +172,8 @@ impl AlignedRows<'_> {
 
     /// What the model says of each row from the inputs alone, taken apart: by training rows, by inputs.
     pub fn attributions(&self) -> Result<Vec<Attribution>> {
-        let Model { ensemble, cancel, .. } = self.model;
         let train = self.model.neighbourhood()?;
-        ensemble.attributions(&self.queries(train.as_ref()), cancel)
+        self.model.ensemble.attributions(&self.queries(train.as_ref()), &self.cancel)
     }
 
     /// The cell of an input in the units of the training file; none if it is missing.
