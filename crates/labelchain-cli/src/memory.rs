@@ -1,28 +1,6 @@
-//! The memory of this machine, and amounts of memory in arguments.
+//! The memory of this machine and amounts of memory in arguments.
 
-use std::fs;
-
-/// Three quarters of the memory of this machine, of the container in which the program runs, or of what
-/// the shell lets it have (`ulimit`).
-pub(crate) fn three_quarters() -> u64 {
-    // If the system does not report its memory, a small machine is assumed.
-    const UNKNOWN: u64 = 4 << 30;
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
-    });
-    let container = fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse::<u64>().ok());
-    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let of_process = ["Max address space", "Max data size"].into_iter().filter_map(|name| {
-        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    });
-    let total =
-        [machine, container].into_iter().flatten().chain(of_process).min().unwrap_or(UNKNOWN);
-    total / 4 * 3
-}
+pub(crate) use labelchain::memory::three_quarters;
 
 /// Reads `500M`, `8G`, `1.5GiB` or a plain number of bytes.
 pub(crate) fn amount(text: &str) -> Result<u64, String> {

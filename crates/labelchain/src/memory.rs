@@ -1,9 +1,32 @@
-//! An account of the memory that work may take, so that too much is refused.
+//! How much memory there is, and an account of what work may take, so that too much is refused.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result, bytes_in_words};
+
+/// Three quarters of the memory of this machine, of the container in which the process runs, or of what
+/// the shell lets it have (`ulimit`): what front ends allow unless they are told otherwise.
+pub fn three_quarters() -> u64 {
+    // If the system does not report its memory, a small machine is assumed.
+    const UNKNOWN: u64 = 4 << 30;
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
+    });
+    let container = fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse::<u64>().ok());
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let of_process = ["Max address space", "Max data size"].into_iter().filter_map(|name| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    let total =
+        [machine, container].into_iter().flatten().chain(of_process).min().unwrap_or(UNKNOWN);
+    total / 4 * 3
+}
 
 /// So many bytes, of which some are reserved: clones share one account.
 ///

@@ -18,8 +18,8 @@ fn page() -> String {
     let mut page = String::from(
         "# Methods and settings\n\n\
          This page is written from the declarations in the code; a test holds it to them. A setting is \
-         `--name VALUE` on the command line, `name = value` in a protocol, and `set(\"name\", value)` \
-         in Rust. What a method does not use is refused. Formulas are in `docs/methods.md`.\n\n\
+         `--name VALUE` on the command line, `name = value` in a protocol, a parameter with \
+         underscores in Python, and `set(\"name\", value)` in Rust. What a method does not use is refused. Formulas are in `docs/methods.md`.\n\n\
          ## Methods\n\nA method is a strategy and a base, such as `dynamic-nb`.\n\n\
          | strategy | what it does | bases |\n|---|---|---|\n",
     );

@@ -28,10 +28,11 @@ const FINITE: &str = "a finite number, or NaN for a missing one";
 /// |---|---|---|
 /// | [`Dataset::from_rows`] | [`Dataset::with_label_indicators`] | [`Dataset::with_feature_names`] |
 /// | [`Dataset::from_sparse_rows`] | [`Dataset::with_label_sets`] | [`Dataset::with_name`] |
+/// | [`Dataset::from_columns`] | [`Dataset::with_partial_labels`] | |
 /// | `Dataset::from_ndarray` | `Dataset::with_label_ndarray` | |
-/// | | [`Dataset::with_partial_labels`] | |
+/// | | [`Dataset::with_label_matrix`] | |
 ///
-/// The third row needs the crate's feature `ndarray`.
+/// The last but one row needs the crate's feature `ndarray`.
 impl Dataset {
     /// Rows of `n_features` numbers each, one row after the other, without labels.
     ///
@@ -128,6 +129,54 @@ impl Dataset {
             features.push_row(entries.iter().copied());
         }
         without_labels(attributes, Matrix::Sparse(features))
+    }
+
+    /// Columns of numbers or named values, all of one length, without labels. A cell of a nominal column
+    /// is a position in the list of its values. NaN is a missing cell, and infinite cells are refused.
+    ///
+    /// ```
+    /// use labelchain::data::{Attribute, Dataset};
+    ///
+    /// let key = Attribute::nominal("key", ["major", "minor"]);
+    /// let songs = Dataset::from_columns(vec![
+    ///     (Attribute::numeric("tempo"), &[72.0, 80.0, 128.0][..]),
+    ///     (key.clone(), &[1.0, f64::NAN, 0.0]),
+    /// ])?;
+    /// assert_eq!((songs.n_rows(), songs.features().get(2, 0)), (3, 128.0));
+    ///
+    /// let error = Dataset::from_columns(vec![(key, &[2.0][..])]).unwrap_err();
+    /// assert!(error.to_string().starts_with("data, row 0, column \"key\": expected the position"));
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn from_columns(columns: Vec<(Attribute, &[f64])>) -> Result<Dataset> {
+        let (n_rows, n_features) = (columns.first().map_or(0, |(_, of)| of.len()), columns.len());
+        let mut cells = vec![0.0; n_rows.saturating_mul(n_features)];
+        let mut attributes = Vec::with_capacity(n_features);
+        for (at, (attribute, column)) in columns.into_iter().enumerate() {
+            Error::unless_same("cells of a column", n_rows, column.len())?;
+            let n_values = attribute.values().map(<[String]>::len);
+            for (row, &cell) in column.iter().enumerate() {
+                let is_position = |n: usize| cell.fract() == 0.0 && (0.0..n as f64).contains(&cell);
+                if cell.is_infinite() || !cell.is_nan() && !n_values.is_none_or(is_position) {
+                    return Err(Error::Cell {
+                        name: NAME.into(),
+                        row,
+                        column: attribute.name,
+                        found: cell,
+                        expected: if n_values.is_some() {
+                            "the position of a named value, or NaN for a missing one"
+                        } else {
+                            FINITE
+                        },
+                        remedy: "make it NaN, if the value is not known",
+                    });
+                }
+                cells[row * n_features + at] = cell;
+            }
+            attributes.push(attribute);
+        }
+        let features = Matrix::Dense(Dense::from_cells(n_rows, n_features, cells)?);
+        without_labels(attributes, features)?.with_distinct_names()
     }
 
     /// Rows of an array in any memory layout, without labels. As [`Dataset::from_rows`].
@@ -291,11 +340,15 @@ impl Dataset {
         self
     }
 
-    fn with_label_matrix<S: AsRef<str>>(
+    /// The same rows with these labels: as many names as the table has labels, all different, also from
+    /// the features' names.
+    pub fn with_label_matrix<S: AsRef<str>>(
         mut self,
         label_names: &[S],
         labels: LabelMatrix,
     ) -> Result<Dataset> {
+        Error::unless_same("rows of the label table", self.n_rows(), labels.n_rows())?;
+        Error::unless_same("columns of the label table", label_names.len(), labels.n_labels())?;
         self.label_names = label_names.iter().map(|name| name.as_ref().into()).collect();
         self.labels = labels;
         self.with_distinct_names()

@@ -24,6 +24,9 @@ pub struct EnsembleOutput {
     /// The probability of each label, row by row; none where it was not asked for, or where scores are
     /// margins and nothing was learned about them.
     pub probabilities: Option<Vec<f64>>,
+    /// The mean margin of each label, row by row, where probabilities were asked for and there are only
+    /// margins.
+    pub margins: Option<Vec<f64>>,
     /// The answer for each aim that was asked for.
     pub answers: Vec<LabelMatrix>,
     /// Where labels stood in the orders of all members and rows; none where it was not asked for, or where
@@ -53,13 +56,14 @@ impl Ensemble {
         if wanted == Wanted::default() && aims.iter().all(|aim| aim.is_by_votes()) {
             let votes = self.votes(queries, cancel)?;
             let answers = aims.iter().map(|_| self.decide(&votes)).collect();
-            return Ok(EnsembleOutput { votes, probabilities: None, answers, orders: None });
+            let (probabilities, margins, orders) = (None, None, None);
+            return Ok(EnsembleOutput { votes, probabilities, margins, answers, orders });
         }
         let rules: Vec<DecisionRule> =
             aims.iter().map(|&aim| self.rule(aim)).collect::<Result<_>>()?;
         let Queries { rows, known, .. } = queries;
         let n_cells = rows.n_rows() * self.n_labels;
-        let (mut votes, mut probabilities) = (vec![0u32; n_cells], Vec::with_capacity(n_cells));
+        let (mut votes, mut all_scores) = (vec![0u32; n_cells], Vec::with_capacity(n_cells));
         let mut answers: Vec<LabelMatrix> =
             aims.iter().map(|_| LabelMatrix::empty(rows.n_rows(), self.n_labels)).collect();
         let is_probability = self.calibration.is_some() || !self.gives_margins();
@@ -104,14 +108,15 @@ impl Ensemble {
                     answers.write_row(start + row, &rule.decide(&output));
                 }
             }
-            probabilities.append(&mut scores);
+            all_scores.append(&mut scores);
         })?;
         // Known labels are no answers, whatever the aim is.
         for (row, label, relevant) in known_cells(*known, 0..rows.n_rows()) {
             answers.iter_mut().for_each(|answers| answers.set(row, label, relevant));
         }
-        let probabilities = is_probability.then_some(probabilities);
-        Ok(EnsembleOutput { votes, probabilities, answers, orders })
+        let (probabilities, margins) =
+            if is_probability { (Some(all_scores), None) } else { (None, Some(all_scores)) };
+        Ok(EnsembleOutput { votes, probabilities, margins, answers, orders })
     }
 
     /// For each label the probability from which on an aim gives it, none where it is never given; `None`

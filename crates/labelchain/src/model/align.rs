@@ -7,7 +7,9 @@ use super::Model;
 use crate::data::{
     Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
 };
+use crate::decide::Aim;
 use crate::error::{Error, Result, nearest};
+use crate::progress::Cancel;
 
 /// Rows whose columns were brought into the order, storage and scale of a model's training data.
 /// They know their model, so that rows aligned for one model cannot be given to another.
@@ -18,6 +20,9 @@ pub struct AlignedRows<'m> {
     pub(super) rows: Dataset,
     /// The labels that are known already, in the order of the model's.
     pub(super) known: Option<LabelMatrix>,
+    /// What answers aim at: as the model has it, unless another aim was asked for.
+    pub(super) aim: Aim,
+    pub(super) cancel: Cancel,
     notes: Vec<Note>,
 }
 
@@ -40,7 +45,30 @@ impl<'m> AlignedRows<'m> {
     /// The rows named, in that order.
     pub fn select(&self, rows: &[usize]) -> AlignedRows<'m> {
         let known = self.known.as_ref().map(|known| known.select(rows));
-        AlignedRows { model: self.model, rows: self.rows.select(rows), known, notes: Vec::new() }
+        let rows = self.rows.select(rows);
+        AlignedRows { rows, known, cancel: self.cancel.clone(), notes: Vec::new(), ..*self }
+    }
+
+    /// The same rows, to be answered for another aim than the model's.
+    ///
+    /// ```
+    /// use labelchain::{Dataset, LabelChain};
+    ///
+    /// let cells: Vec<f64> = (0..40).map(f64::from).collect();
+    /// let labels: Vec<bool> = (0..40).flat_map(|n| [n > 20, n % 2 == 0]).collect();
+    /// let data = Dataset::from_rows(1, &cells)?.with_label_indicators(&["high", "even"], &labels)?;
+    /// let model = LabelChain::new("ecc-nb")?.fit(&data)?;
+    /// let rows = model.align(&data, "data".as_ref())?.with_aim("top=1".parse()?);
+    /// assert!((0..40).all(|row| rows.predict().unwrap().relevant(row).count() == 1));
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn with_aim(self, aim: Aim) -> AlignedRows<'m> {
+        AlignedRows { aim, ..self }
+    }
+
+    /// The same rows; work on them is given up when it is cancelled.
+    pub fn cancelled_by(self, cancel: &Cancel) -> AlignedRows<'m> {
+        AlignedRows { cancel: cancel.clone(), ..self }
     }
 
     /// The same rows, some of whose labels are known: a row for each, and a column for each label of
@@ -73,12 +101,18 @@ impl Model {
     /// The label cells of other data, by name: what [`AlignedRows::given`] takes. Labels that the data
     /// lacks are unknown, and one that the model does not know is refused.
     pub fn known_labels(&self, data: &Dataset) -> Result<LabelMatrix> {
-        let places = data.label_names().iter().map(|name| self.label(name));
-        let places: Vec<LabelId> = places.collect::<Result<_>>()?;
-        let mut known = LabelMatrix::unknown(data.n_rows(), self.label_names.len());
-        for row in 0..data.n_rows() {
-            for (label, &place) in data.labels().ids().zip(&places) {
-                let cell = data.labels().cell(row, label);
+        self.known_labels_of(data.label_names(), data.labels())
+    }
+
+    /// The same of a label table whose columns have these names.
+    pub fn known_labels_of(&self, names: &[String], labels: &LabelMatrix) -> Result<LabelMatrix> {
+        Error::unless_same("columns of the label table", names.len(), labels.n_labels())?;
+        let places: Vec<LabelId> =
+            names.iter().map(|name| self.label(name)).collect::<Result<_>>()?;
+        let mut known = LabelMatrix::unknown(labels.n_rows(), self.label_names.len());
+        for row in 0..labels.n_rows() {
+            for (label, &place) in labels.ids().zip(&places) {
+                let cell = labels.cell(row, label);
                 cell.into_iter().for_each(|relevant| known.set(row, place, relevant));
             }
         }
@@ -129,7 +163,8 @@ impl Model {
         }
         let rows = data.with_features(self.attributes.clone(), features)?;
         let rows = self.standardizer.apply(rows)?;
-        Ok(AlignedRows { model: self, rows, known: None, notes })
+        let (aim, cancel) = (self.method.aim(), self.cancel.clone());
+        Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
     }
 
     /// The label that a column was probably meant to be called, of those that the data does not have.

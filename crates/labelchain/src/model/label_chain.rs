@@ -72,6 +72,11 @@ impl<'p> LabelChain<'p> {
         Ok(self)
     }
 
+    /// What is set.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// What everything random is drawn by: the same seed gives the same model, to the last bit.
     pub fn seed(self, seed: u64) -> LabelChain<'p> {
         LabelChain { seed, ..self }

@@ -22,6 +22,9 @@ pub struct Prediction {
     /// The probability that each label is relevant, row by row, by label, calibrated by training rows that
     /// members have not seen. None where scores are margins and there were no such rows.
     pub probabilities: Option<Vec<f64>>,
+    /// The mean margin of each label over the members, row by row, by label, where scores are margins and
+    /// there are no probabilities.
+    pub margins: Option<Vec<f64>>,
     /// The share of members that decided each label to be relevant, row by row, by label. It is a vote
     /// and no probability.
     pub shares: Vec<f64>,
@@ -77,6 +80,19 @@ impl Prediction {
         ranked
     }
 
+    /// How strongly the model speaks for each label, row by row, by label: the logarithm of the odds of its
+    /// probability or, where there are none, the margin. None where neither was asked for. A certain
+    /// probability counts as one by a rounding error less, so that every value is finite.
+    pub fn decision_values(&self) -> Option<Vec<f64>> {
+        let log_odds = |p: &f64| {
+            let p = p.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+            (p / (1.0 - p)).ln()
+        };
+        let of_probabilities =
+            self.probabilities.as_ref().map(|of| of.iter().map(log_odds).collect());
+        of_probabilities.or_else(|| self.margins.clone())
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.labels.n_rows()
@@ -128,15 +144,16 @@ impl AlignedRows<'_> {
     }
 
     fn predict_with(&self, wanted: Wanted) -> Result<Prediction> {
-        let Model { ensemble, label_names, cancel, method, .. } = self.model;
+        let Model { ensemble, label_names, .. } = self.model;
         let train = self.model.neighbourhood()?;
         let queries = self.queries(train.as_ref());
-        let output = ensemble.answer(&queries, &[method.aim()], wanted, cancel)?;
+        let output = ensemble.answer(&queries, &[self.aim], wanted, &self.cancel)?;
         let n = ensemble.members().len() as f64;
         Ok(Prediction {
             label_names: Arc::clone(label_names),
             labels: output.answers.into_iter().next().unwrap_or_else(|| LabelMatrix::new(0)),
             probabilities: output.probabilities,
+            margins: output.margins,
             shares: output.votes.into_iter().map(|count| f64::from(count) / n).collect(),
             notes: self.notes().to_vec(),
         })
@@ -149,16 +166,14 @@ impl AlignedRows<'_> {
 
     /// How each member decided each row: traces by row, then by member.
     pub fn traces(&self) -> Result<Vec<Vec<Trace>>> {
-        let Model { ensemble, cancel, .. } = self.model;
         let train = self.model.neighbourhood()?;
-        ensemble.traces(&self.queries(train.as_ref()), cancel)
+        self.model.ensemble.traces(&self.queries(train.as_ref()), &self.cancel)
     }
 
     /// What the model says of each row from the inputs alone, taken apart: by training rows, by inputs.
     pub fn attributions(&self) -> Result<Vec<Attribution>> {
-        let Model { ensemble, cancel, .. } = self.model;
         let train = self.model.neighbourhood()?;
-        ensemble.attributions(&self.queries(train.as_ref()), cancel)
+        self.model.ensemble.attributions(&self.queries(train.as_ref()), &self.cancel)
     }
 
     /// The cell of an input in the units of the training file; none if it is missing.
@@ -182,13 +197,13 @@ impl AlignedRows<'_> {
     /// How strongly one member speaks for each label of each row from the inputs alone, before any
     /// decision and whatever is known: by row, then by label.
     pub fn scores_alone(&self, member: usize) -> Result<Vec<Vec<Score>>> {
-        let Model { ensemble, cancel, .. } = self.model;
+        let ensemble = &self.model.ensemble;
         let found = ensemble.members().len();
         if member >= found {
             return Err(Error::Shape { what: "members", expected: member + 1, found });
         }
         let train = self.model.neighbourhood()?;
-        let traces = ensemble.traces_alone(member, &self.queries(train.as_ref()), cancel)?;
+        let traces = ensemble.traces_alone(member, &self.queries(train.as_ref()), &self.cancel)?;
         Ok(traces.into_iter().map(|trace| trace.scores).collect())
     }
 }

@@ -32,6 +32,11 @@ pub trait Accepts<T>: Sync {
     fn is_flag(&self) -> bool {
         false
     }
+
+    /// The word that says that there is no value, where one does: what JSON has as null.
+    fn absent(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Whole numbers in a range.
@@ -213,7 +218,7 @@ impl<T, A: Accepts<T>> Accepts<Option<T>> for Or<A> {
     fn json(&self, value: &Option<T>) -> Value {
         match value {
             Some(value) => self.1.json(value),
-            None if self.0 == "auto" => self.0.into(),
+            None if self.absent().is_none() => self.0.into(),
             None => Value::Null,
         }
     }
@@ -236,6 +241,10 @@ impl<T, A: Accepts<T>> Accepts<Option<T>> for Or<A> {
             words.push(self.0);
         }
         words
+    }
+
+    fn absent(&self) -> Option<&'static str> {
+        (self.0 != "auto").then_some(self.0)
     }
 }
 

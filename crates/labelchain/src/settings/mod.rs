@@ -69,6 +69,9 @@ pub trait AnySetting: Sync {
     /// Whether it is either on or off.
     fn is_flag(&self) -> bool;
 
+    /// The word that says that there is no value, where one does: what [`AnySetting::json`] has as null.
+    fn absent(&self) -> Option<&'static str>;
+
     /// The value in its one spelling; refused if it is not accepted.
     fn check(&self, text: &str) -> Result<String>;
 
@@ -110,6 +113,10 @@ impl<T: Clone + Sync> AnySetting for Setting<T> {
 
     fn is_flag(&self) -> bool {
         self.accepts.is_flag()
+    }
+
+    fn absent(&self) -> Option<&'static str> {
+        self.accepts.absent()
     }
 
     fn check(&self, text: &str) -> Result<String> {

@@ -1,0 +1,329 @@
+"""The estimator."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _labelchain
+from ._dataset import Dataset
+from ._explanation import Explanation
+from ._inputs import index_of, to_rows
+from ._labels import PLAIN, Container, read_known, read_labels
+from ._progress import progress_bar
+from ._registry import documented_settings, settings, signature
+from ._warnings import warn
+
+
+class LabelChainClassifier(ClassifierMixin, BaseEstimator):
+    """Multi-label classifier: an ensemble of chains that are walked in an order for each row.
+
+    Parameters
+    ----------
+    method : str, default={method!r}
+        What is trained, a strategy and a base; `labelchain.methods` lists them.
+    aim : str, default=None
+        Which loss the answers are made for, such as ``"macro-f1"`` or ``"precision=0.9"``;
+        `labelchain.aims` lists them. By default the members vote. `predict` takes another one, for
+        which nothing is trained again.
+    random_state : int, RandomState instance, default=None
+        What everything random is drawn by. None is 1, as in the program, so that a model can be made
+        again.
+    n_jobs : int, default=None
+        Threads, as joblib counts them; None is one for each core. No result depends on it.
+    verbose : bool, default=False
+        Shows how far a genetic search is, by tqdm where it is installed. Other methods report nothing.
+{settings}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels, 2)
+        The two values of each label; of shape (2,) where y had one dimension.
+    label_names_ : list of str
+        The columns of Y; ``y0``, ``y1``, … where they had no names.
+    n_features_in_ : int
+        The number of inputs.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each input matters, as shares that sum to 1; forests only.
+    out_of_bag_losses_ : dict or None
+        An estimate of the eleven losses: those of training rows, each by the members that have not seen it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelchain import LabelChainClassifier
+    >>> X = np.array([[72, 3], [80, 4], [75, 9], [90, 8], [128, 2], [140, 3], [130, 9], [150, 8]])
+    >>> Y = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1],
+    ...               [0, 1, 0], [0, 1, 0], [0, 1, 1], [0, 1, 1]])
+    >>> clf = LabelChainClassifier("ecc-nb", members=10).fit(X, Y)
+    >>> clf.predict([[135, 9]])
+    array([[0, 1, 1]])
+    >>> clf.predict([[135, 9]], aim="top=1").sum()
+    np.int64(1)
+    """
+
+    def __init__(
+        self,
+        method: str = _labelchain.DEFAULT_METHOD,
+        aim: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **settings: Any,
+    ) -> None:
+        given = {"method": method, "aim": aim, "random_state": random_state, "n_jobs": n_jobs, **settings}
+        for name in given:
+            _check_name(name)
+        for name, parameter in SIGNATURE.parameters.items():
+            if name != "self":
+                setattr(self, name, given.get(name, parameter.default))
+
+    def fit(self, X: Any, Y: Any = None) -> LabelChainClassifier:
+        """Trains on rows and their labels.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, DataFrame of pandas or polars, Arrow table or `labelchain.Dataset`
+            Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, text or dates.
+        Y : array, CSR matrix, DataFrame of pandas or polars, or Arrow table
+            A column for each label, of 0 and 1 or of another pair of values, of which the greater is
+            relevant. What has one dimension is a single label. NaN is an unknown label, from whose row the other labels are learned. May be left
+            out where X is a `labelchain.Dataset`.
+
+        Returns
+        -------
+        self
+        """
+        # What was learned before must not be mixed with what is learned now.
+        self.__dict__.pop("_model", None)
+        if isinstance(X, Dataset) and Y is None:
+            rows, container = X._rows, PLAIN
+            self._learn_names(rows.attributes)
+        elif Y is None:
+            raise ValueError(
+                "requires y to be passed, but the target y is None: fit(X, Y) needs the labels of the rows"
+            )
+        else:
+            labels, container = read_labels(Y)
+            if labels.n_rows == 0:
+                raise _labelchain.DataError("there are no rows to learn from (0 samples)")
+            if not labels.is_known:
+                raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
+            X = X.X if isinstance(X, Dataset) else X
+            rows = to_rows(self, X, labels, reset=True)
+        with progress_bar(self.verbose) as progress:
+            model = _labelchain.Model.fit(
+                rows,
+                _text("method", self.method),
+                None if self.aim is None else _text("aim", self.aim),
+                [(name, getattr(self, name)) for name in settings()],
+                _seed(self.random_state),
+                _n_threads(self.n_jobs),
+                progress,
+            )
+        self._set_model(model, container)
+        return self
+
+    def predict(self, X: Any, aim: str | None = None, known: Any = None) -> Any:
+        """The labels of rows, in the container and with the values that Y had in training.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        aim : str, default=None
+            Which loss the answers are made for, if another than that of the constructor.
+        known : dict, array or DataFrame, default=None
+            Labels that are known already: ``{"rock": 1}`` of all rows, or a table with NaN where they are
+            not known. They are kept, and the others are answered in the light of them.
+
+        Returns
+        -------
+        Y : of shape (n_rows, n_labels)
+        """
+        cells = self._answer(_labelchain.Model.predict, X, aim, known)
+        return self._container.filled(cells, self.label_names_, index_of(X))
+
+    def predict_proba(self, X: Any, known: Any = None) -> np.ndarray:
+        """The probability that each label is relevant, of shape (n_rows, n_labels).
+
+        Where y had one dimension, as of a binary classifier, it has a column for each of the two values.
+        They are calibrated by training rows that members have not seen.
+        """
+        probabilities = self._answer(_labelchain.Model.probabilities, X, None, known)
+        if probabilities is None:
+            raise _labelchain.RequestError(
+                "there are no probabilities: scores are margins, and every member has seen all training "
+                "rows, so that there was none to learn from how they become probabilities\n"
+                "  help: train again with a smaller sample, or use decision_function"
+            )
+        if self._container.is_single:
+            return np.hstack([1 - probabilities, probabilities])
+        return probabilities
+
+    def decision_function(self, X: Any, known: Any = None) -> np.ndarray:
+        """How strongly the model speaks for each label, of shape (n_rows, n_labels).
+
+        The logarithm of the odds of `predict_proba` or, where there are no probabilities, the mean margin.
+        """
+        values = self._answer(_labelchain.Model.decision_values, X, None, known)
+        return values[:, 0] if self._container.is_single else values
+
+    def predict_tags(self, X: Any, aim: str | None = None, known: Any = None) -> list[list[str]]:
+        """The names of the labels of each row."""
+        return self._answer(_labelchain.Model.tags, X, aim, known)
+
+    def explain(
+        self, X: Any, row: int | None = None, *, aim: str | None = None, known: Any = None, ask: bool = False
+    ) -> Explanation:
+        """How the answer about one row came about.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        row : int, default=None
+            Which row of X; may be left out if it has only one.
+        aim, known : as in `predict`
+        ask : bool, default=False
+            Also says which label to ask for next: whose answer lowers the expected number of wrong labels
+            most.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        if row is None and rows.n_rows != 1:
+            raise _labelchain.RequestError(
+                f"X has {rows.n_rows} rows, and one is explained at a time\n  help: say which: row=0"
+            )
+        request = self._request(rows, aim, known)
+        if row is not None:
+            rows = rows.select([row])
+            if (labels := request["known"]) is not None:
+                request["known"] = _labelchain.Labels.from_dense(labels.names, labels.cells()[[row]])
+        text, notes = self._model.explain(rows, request, ask)
+        warn(notes)
+        return Explanation(text, row or 0)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which `labelchain.load` and the program ``labelchain`` read."""
+        check_is_fitted(self)
+        self._model.save(os.fspath(path))
+
+    def set_params(self, **params: Any) -> LabelChainClassifier:
+        """Sets parameters; one that is misspelt gets the most similar name."""
+        for name in params:
+            _check_name(name)
+        return super().set_params(**params)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each input matters, as shares that sum to 1; forests only."""
+        check_is_fitted(self)
+        shares = self._model.importance()
+        if shares is None:
+            raise AttributeError(f"{self.method} does not say how much inputs matter; forests do")
+        return np.asarray(shares)
+
+    @property
+    def out_of_bag_losses_(self) -> dict[str, float] | None:
+        """An estimate of the eleven losses; none where every member has seen every row."""
+        check_is_fitted(self)
+        found = self._model.out_of_bag
+        return None if found is None else {name: float("nan") if loss is None else loss for name, loss in found}
+
+    def _set_model(self, model: _labelchain.Model, container: Container) -> None:
+        self._model, self._container = model, container
+        self.label_names_ = model.label_names
+        # An array, because scikit-learn's cross_val_predict asks for its shape.
+        classes = np.tile(container.classes, (len(self.label_names_), 1))
+        self.classes_ = classes[0] if container.is_single else classes
+
+    def _learn_names(self, attributes: list[tuple[str, list[str] | None]]) -> None:
+        names = [name for name, _ in attributes]
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = len(names)
+        if names != [f"x{at}" for at in range(len(names))]:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
+    def _rows(self, X: Any) -> _labelchain.Rows:
+        return X._rows.unlabelled() if isinstance(X, Dataset) else to_rows(self, X, None, reset=False)
+
+    def _request(self, rows: _labelchain.Rows, aim: str | None, known: Any) -> dict[str, Any]:
+        labels = None if known is None else read_known(known, self.label_names_, rows.n_rows)
+        aim = None if aim is None else _text("aim", aim)
+        return {"aim": aim, "known": labels, "n_threads": _n_threads(self.n_jobs)}
+
+    def _answer(self, ask: Any, X: Any, aim: str | None, known: Any) -> Any:
+        check_is_fitted(self)
+        rows = self._rows(X)
+        answer, notes = ask(self._model, rows, self._request(rows, aim, known))
+        warn(notes, stacklevel=3)
+        return answer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """The tags as scikit-learn 1.5 asks for them."""
+        return {"allow_nan": True, "binary_only": True, "multioutput": True, "multilabel": True, "X_types": ["2darray", "sparse"]}
+
+
+SIGNATURE = signature()
+LabelChainClassifier.__init__.__signature__ = SIGNATURE  # type: ignore[attr-defined]
+LabelChainClassifier.__doc__ = (LabelChainClassifier.__doc__ or "").replace(
+    "{settings}", "\n".join("    " + line for line in documented_settings().splitlines())
+).replace("{method!r}", repr(_labelchain.DEFAULT_METHOD))
+
+
+def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> LabelChainClassifier:
+    """A fitted classifier from a model file of `LabelChainClassifier.save` or the program ``labelchain``.
+
+    Nothing in the file is run, and what it holds is checked, so that a file of a stranger can at worst be
+    refused. ``max_memory`` is how many bytes it may take; by default three quarters of the memory.
+    """
+    model = _labelchain.Model.load(os.fspath(path), max_memory)
+    classifier = LabelChainClassifier(
+        model.method, aim=model.aim, random_state=model.seed, **model.settings
+    )
+    classifier._learn_names(model.attributes)
+    classifier._set_model(model, PLAIN)
+    return classifier
+
+
+def _check_name(name: str) -> None:
+    if name not in SIGNATURE.parameters or name == "self":
+        _labelchain.check_name(name)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _labelchain.RequestError(f"{name} is {value!r}, but must be text")
+    return value
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 1
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if 0 <= random_state < 2**64:
+            return int(random_state)
+        raise _labelchain.RequestError(f"random_state is {random_state}, but must be from 0 to 2**64 - 1")
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    return 0 if n_jobs is None else joblib.effective_n_jobs(n_jobs)
+
+

@@ -1,0 +1,128 @@
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__version__: str
+DEFAULT_METHOD: str
+
+class LabelChainError(ValueError): ...
+class RequestError(LabelChainError): ...
+class DataError(LabelChainError): ...
+class ContentError(LabelChainError): ...
+class LimitError(LabelChainError): ...
+class InternalError(RuntimeError): ...
+
+class Labels:
+    names: list[str]
+    is_known: bool
+    n_rows: int
+    @staticmethod
+    def from_dense(names: Sequence[str], cells: np.ndarray) -> Labels: ...
+    @staticmethod
+    def from_sparse(names: Sequence[str], starts: np.ndarray, columns: np.ndarray) -> Labels: ...
+    def cells(self) -> np.ndarray: ...
+
+class Rows:
+    notes: list[str]
+    name: str
+    n_rows: int
+    is_sparse: bool
+    attributes: list[tuple[str, list[str] | None]]
+    labels: Labels
+    label_names: list[str]
+    @staticmethod
+    def from_dense(
+        cells: np.ndarray, names: Sequence[str] | None = None, labels: Labels | None = None
+    ) -> Rows: ...
+    @staticmethod
+    def from_sparse(
+        n_columns: int,
+        starts: np.ndarray,
+        columns: np.ndarray,
+        values: np.ndarray,
+        names: Sequence[str] | None = None,
+        labels: Labels | None = None,
+    ) -> Rows: ...
+    @staticmethod
+    def from_columns(
+        columns: Sequence[tuple[str, np.ndarray, list[str] | None]], labels: Labels | None = None
+    ) -> Rows: ...
+    @staticmethod
+    def read(path: str | os.PathLike[str], **options: Any) -> Rows: ...
+    def unlabelled(self) -> Rows: ...
+    def select(self, rows: Sequence[int]) -> Rows: ...
+    def dense(self) -> np.ndarray: ...
+    def sparse(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+
+class Model:
+    method: str
+    aim: str | None
+    seed: int
+    n_rows: int
+    version: str
+    n_members: int
+    settings: dict[str, Any]
+    tuned: list[tuple[str, list[float | None]]]
+    attributes: list[tuple[str, list[str] | None]]
+    label_names: list[str]
+    out_of_bag: list[tuple[str, float | None]] | None
+    def importance(self) -> list[float] | None: ...
+    @staticmethod
+    def fit(
+        rows: Rows,
+        method: str,
+        aim: str | None,
+        settings: Sequence[tuple[str, Any]],
+        seed: int,
+        n_threads: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Model: ...
+    @staticmethod
+    def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Model: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    def predict(self, rows: Rows, request: dict[str, Any]) -> tuple[np.ndarray, list[str]]: ...
+    def tags(self, rows: Rows, request: dict[str, Any]) -> tuple[list[list[str]], list[str]]: ...
+    def probabilities(self, rows: Rows, request: dict[str, Any]) -> tuple[np.ndarray | None, list[str]]: ...
+    def decision_values(self, rows: Rows, request: dict[str, Any]) -> tuple[np.ndarray | None, list[str]]: ...
+    def explain(self, rows: Rows, request: dict[str, Any], asks: bool) -> tuple[str, list[str]]: ...
+
+class Comparison:
+    verdict: str
+    cautions: list[str]
+    methods: list[str]
+    datasets: list[str]
+    criteria: list[str]
+    mean_ranks: list[list[float]]
+    friedman: list[tuple[float, float]]
+    pairs: list[tuple[str, str, str, float]]
+    tables: list[tuple[str, str, list[str], list[tuple[str, list[tuple[str, float | None]]]]]]
+    figures: list[tuple[str, str]]
+    def __init__(
+        self,
+        csv: bytes,
+        title: str,
+        alpha: float,
+        control: str | None,
+        higher_is_better: Sequence[str],
+        gaps: str,
+    ) -> None: ...
+    def text(self, ending: str) -> str: ...
+
+def settings() -> list[dict[str, Any]]: ...
+def methods() -> list[str]: ...
+def aims() -> list[tuple[str, str]]: ...
+def check_name(name: str) -> None: ...
+def losses(
+    truth: Labels, answers: Labels, probabilities: np.ndarray | None, undefined: str
+) -> list[tuple[str, float | None]]: ...
+def label_measures(
+    truth: Labels, answers: Labels, probabilities: np.ndarray | None, undefined: str
+) -> list[tuple[Any, ...]]: ...
+def stratified_folds(
+    labels: Labels, n_folds: int, pairs: bool, groups: Sequence[int] | None, seed: int
+) -> np.ndarray: ...

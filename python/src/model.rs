@@ -1,0 +1,327 @@
+//! Training, answers and explanations.
+
+use std::path::{Path, PathBuf};
+
+use labelchain::data::Note;
+use labelchain::memory::three_quarters;
+use labelchain::model::{AlignedRows, Explanation};
+use labelchain::{Cancel, LabelChain, Method, Prediction, Result, Settings};
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use serde_json::{Value, json};
+
+use crate::errors::exception;
+use crate::labels::{Labels, cells, table};
+use crate::rows::{Rows, attributes};
+use crate::settings::{python, set};
+use crate::work::work;
+
+/// A trained model: the content of a model file.
+#[pyclass(frozen, module = "labelchain._labelchain")]
+pub(crate) struct Model {
+    model: labelchain::Model,
+}
+
+/// What to answer, and with how many threads.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Request<'py> {
+    aim: Option<String>,
+    known: Option<PyRef<'py, Labels>>,
+    n_threads: usize,
+}
+
+/// Numbers row by row, and what had to be left out of the rows or became missing.
+type Numbers<'py> = (Option<Bound<'py, PyArray2<f64>>>, Vec<String>);
+
+#[pymethods]
+impl Model {
+    /// Trains a method on labelled rows.
+    #[staticmethod]
+    #[pyo3(signature = (rows, method, aim, settings, seed, n_threads, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn fit(
+        py: Python<'_>,
+        rows: &Rows,
+        method: &str,
+        aim: Option<&str>,
+        settings: Vec<(String, Bound<'_, PyAny>)>,
+        seed: u64,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Model> {
+        let mut method: Method = method.parse().map_err(exception)?;
+        if let (Some(aim), false) = (aim, method.has_aim()) {
+            method = method.with_aim(aim.parse().map_err(exception)?);
+        }
+        let mut chain = LabelChain::with(method, Settings::default());
+        for (name, value) in &settings {
+            chain = set(chain, name, value)?;
+        }
+        // A chain holds a function that other threads must not call, and settings that all may read.
+        let settings = chain.settings().clone();
+        let model = work(py, n_threads, progress, |cancel, progress| {
+            LabelChain::with(method, settings)
+                .seed(seed)
+                .max_memory(three_quarters())
+                .cancelled_by(cancel)
+                .progress(progress)
+                .fit(&rows.data)
+        })?;
+        Ok(Model { model })
+    }
+
+    /// Reads a model file.
+    #[staticmethod]
+    #[pyo3(signature = (path, max_memory=None))]
+    fn load(py: Python<'_>, path: PathBuf, max_memory: Option<u64>) -> PyResult<Model> {
+        let max_memory = max_memory.unwrap_or_else(three_quarters);
+        let model = work(py, 0, None, |_, _| labelchain::Model::load(&path, max_memory))?;
+        Ok(Model { model })
+    }
+
+    /// Reads the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
+        let read = || labelchain::Model::from_bytes(bytes);
+        let model = work(py, 0, None, |_, _| read())?.within(three_quarters());
+        Ok(Model { model })
+    }
+
+    /// Writes the model file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        work(py, 0, None, |_, _| self.model.save(&path))
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = work(py, 0, None, |_, _| self.model.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = PyType::new::<Model>(py).getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+
+    /// The labels that are predicted, as 1 and 0, and notes.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        request: Request<'_>,
+    ) -> PyResult<(Bound<'py, PyArray2<i8>>, Vec<String>)> {
+        let prediction = self.answer(py, rows, &request, |rows| rows.predict_labels())?;
+        Ok((cells(py, &prediction.labels), texts(&prediction.notes)))
+    }
+
+    /// The names of the labels that are predicted for each row, and notes.
+    fn tags(
+        &self,
+        py: Python<'_>,
+        rows: &Rows,
+        request: Request<'_>,
+    ) -> PyResult<(Vec<Vec<String>>, Vec<String>)> {
+        let prediction = self.answer(py, rows, &request, |rows| rows.predict_labels())?;
+        let names = |row| prediction.relevant(row).map(String::from).collect();
+        Ok(((0..prediction.n_rows()).map(names).collect(), texts(&prediction.notes)))
+    }
+
+    /// The probability of each label, none where there are only margins, and notes.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        request: Request<'_>,
+    ) -> PyResult<Numbers<'py>> {
+        let prediction = self.answer(py, rows, &request, |rows| rows.predict())?;
+        Ok(self.numbers(py, &prediction, prediction.probabilities.clone()))
+    }
+
+    /// Log-odds or, where there are no probabilities, margins, and notes.
+    fn decision_values<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        request: Request<'_>,
+    ) -> PyResult<Numbers<'py>> {
+        let prediction = self.answer(py, rows, &request, |rows| rows.predict())?;
+        Ok(self.numbers(py, &prediction, prediction.decision_values()))
+    }
+
+    /// How the answer about each row came about, as JSON, and notes.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        rows: &Rows,
+        request: Request<'_>,
+        asks: bool,
+    ) -> PyResult<(String, Vec<String>)> {
+        self.answer(py, rows, &request, |aligned| {
+            let explanations = aligned.explain()?;
+            let story = |(row, explanation): (usize, &Explanation)| {
+                self.story(&aligned.select(&[row]), row, explanation, asks)
+            };
+            let stories = explanations.iter().enumerate().map(story);
+            let stories = stories.collect::<Result<Vec<Value>>>()?;
+            Ok((Value::Array(stories).to_string(), texts(aligned.notes())))
+        })
+    }
+
+    #[getter]
+    fn method(&self) -> String {
+        self.model.method().without_aim().to_string()
+    }
+
+    /// The aim that was named; none where it is votes by default.
+    #[getter]
+    fn aim(&self) -> Option<String> {
+        let method = self.model.method();
+        method.has_aim().then(|| method.aim().to_string())
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.model.seed()
+    }
+
+    #[getter]
+    fn n_rows(&self) -> usize {
+        self.model.n_rows()
+    }
+
+    #[getter]
+    fn version(&self) -> &str {
+        self.model.version()
+    }
+
+    #[getter]
+    fn n_members(&self) -> usize {
+        self.model.members().len()
+    }
+
+    /// How much each input matters; none where the base does not say.
+    fn importance(&self) -> Option<Vec<f64>> {
+        self.model.importance()
+    }
+
+    /// The losses of training rows by members that have not seen them, by name.
+    #[getter]
+    fn out_of_bag(&self) -> Option<Vec<(&'static str, Option<f64>)>> {
+        let losses = self.model.out_of_bag()?;
+        Some(losses.iter().map(|(criterion, loss)| (criterion.key(), loss)).collect())
+    }
+
+    /// The settings that the method uses, by their names in Python.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let settings = PyDict::new(py);
+        for setting in self.model.method().settings() {
+            let value = python(py, &self.model.settings().json(setting))?;
+            settings.set_item(setting.name().replace('-', "_"), value)?;
+        }
+        Ok(settings)
+    }
+
+    /// The values of settings that were left to the data: one, or one for each label.
+    #[getter]
+    fn tuned(&self) -> Vec<(String, Vec<Option<f64>>)> {
+        let tuned = self.model.tuned().iter();
+        tuned.map(|it| (it.setting.replace('-', "_"), it.values.clone())).collect()
+    }
+
+    #[getter]
+    fn attributes(&self) -> Vec<(String, Option<Vec<String>>)> {
+        attributes(self.model.attributes())
+    }
+
+    #[getter]
+    fn label_names(&self) -> Vec<String> {
+        self.model.label_names().to_vec()
+    }
+}
+
+impl Model {
+    /// Answers a request about rows.
+    fn answer<T: Send>(
+        &self,
+        py: Python<'_>,
+        rows: &Rows,
+        request: &Request<'_>,
+        answer: impl FnOnce(&AlignedRows) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let aim = request.aim.as_deref().map(str::parse).transpose().map_err(exception)?;
+        let of =
+            |labels: &PyRef<'_, Labels>| self.model.known_labels_of(&labels.names, &labels.matrix);
+        let known = request.known.as_ref().map(of);
+        let known = known.transpose().map_err(exception)?;
+        work(py, request.n_threads, None, |cancel: &Cancel, _| {
+            let aligned = self.model.align(&rows.data, Path::new(rows.data.name()))?;
+            let aligned = aligned.cancelled_by(cancel);
+            let aligned = aim.into_iter().fold(aligned, AlignedRows::with_aim);
+            answer(&match known {
+                Some(known) => aligned.given(known)?,
+                None => aligned,
+            })
+        })
+    }
+
+    fn numbers<'py>(
+        &self,
+        py: Python<'py>,
+        of: &Prediction,
+        numbers: Option<Vec<f64>>,
+    ) -> Numbers<'py> {
+        let n_labels = self.model.label_names().len();
+        let numbers = numbers.map(|numbers| table(py, of.n_rows(), n_labels, numbers));
+        (numbers, texts(&of.notes))
+    }
+
+    /// The explanation of a row as the program writes it, with what it takes to tell the story of the
+    /// member that agrees most with the answer.
+    fn story(
+        &self,
+        row: &AlignedRows,
+        number: usize,
+        explanation: &Explanation,
+        asks: bool,
+    ) -> Result<Value> {
+        let names = self.model.label_names();
+        let member = explanation.most_agreeing();
+        let mut story = explanation.json(number);
+        story["method"] = json!(self.model.method().without_aim().to_string());
+        story["labels"] = json!(names);
+        story["member"] = json!(member);
+        story["n_agreed"] = json!(explanation.n_agreed(member));
+        let alone = row.scores_alone(member)?.concat();
+        let values = alone.iter().map(|score| score.value().clamp(-1e308, 1e308));
+        story["alone"] = json!(values.collect::<Vec<f64>>());
+        let reason = explanation.members.get(member).and_then(|trace| trace.reason.as_ref());
+        story["reason"] = json!(reason.map(|reason| &reason.text));
+        story["quantities"] = reason.map_or(json!([]), |reason| {
+            let quantity = |of: &labelchain::chain::Quantity| {
+                json!({"title": of.title, "help": of.help, "values": of.values})
+            };
+            reason.by_label.iter().map(quantity).collect()
+        });
+        if asks {
+            let question = |of: &labelchain::model::Question| {
+                json!({
+                    "label": names[of.label.0],
+                    "probability": of.probability,
+                    "gain": of.gain,
+                })
+            };
+            story["ask"] = row.questions()?.concat().iter().map(question).collect();
+        }
+        Ok(story)
+    }
+}
+
+fn texts(notes: &[Note]) -> Vec<String> {
+    notes.iter().map(|note| note.text.clone()).collect()
+}

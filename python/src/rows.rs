@@ -1,0 +1,253 @@
+//! Rows: inputs from arrays, columns or files.
+
+use std::path::PathBuf;
+
+use labelchain::data::{
+    Attribute, Encoding, LabelChoice, Matrix, MissingLabels, ReadOptions, read,
+};
+use labelchain::memory::three_quarters;
+use labelchain::{Dataset, Error};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
+use pyo3::prelude::*;
+
+use crate::errors::exception;
+use crate::labels::{Labels, table};
+use crate::work::work;
+
+/// Inputs, perhaps with labels.
+#[pyclass(frozen, module = "labelchain._labelchain")]
+pub(crate) struct Rows {
+    pub(crate) data: Dataset,
+    /// What the reader had to decide.
+    #[pyo3(get)]
+    notes: Vec<String>,
+}
+
+/// A column: its name, its cells, and the values that cells are positions of, unless they are numbers.
+type Column<'py> = (String, PyReadonlyArray1<'py, f64>, Option<Vec<String>>);
+
+/// Sparse cells: starts of rows, column indices and values, as SciPy has them.
+type SparseArrays<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Rows {
+    /// Of a table of numbers; not copied on the way to the library if its rows stand one after the other.
+    #[staticmethod]
+    #[pyo3(signature = (cells, names=None, labels=None))]
+    fn from_dense(
+        cells: PyReadonlyArray2<'_, f64>,
+        names: Option<Vec<String>>,
+        labels: Option<&Labels>,
+    ) -> PyResult<Rows> {
+        let n_columns = cells.shape()[1];
+        let data = match cells.as_slice() {
+            Ok(cells) => Dataset::from_rows(n_columns, cells),
+            Err(_) => {
+                let cells: Vec<f64> = cells.as_array().iter().copied().collect();
+                Dataset::from_rows(n_columns, &cells)
+            }
+        };
+        named(data.map_err(exception)?, names, labels)
+    }
+
+    /// Of sparse numbers in compressed sparse row form.
+    #[staticmethod]
+    #[pyo3(signature = (n_columns, starts, columns, values, names=None, labels=None))]
+    fn from_sparse(
+        n_columns: usize,
+        starts: PyReadonlyArray1<'_, i64>,
+        columns: PyReadonlyArray1<'_, i64>,
+        values: PyReadonlyArray1<'_, f64>,
+        names: Option<Vec<String>>,
+        labels: Option<&Labels>,
+    ) -> PyResult<Rows> {
+        // A start below zero is no place, and is refused as one that is too large.
+        let start = |&start: &i64| usize::try_from(start).unwrap_or(usize::MAX);
+        let starts: Vec<usize> = starts.as_array().iter().map(start).collect();
+        let (columns, values) = (columns.as_slice()?, values.as_slice()?);
+        let data = Dataset::from_sparse_rows(n_columns, &starts, columns, values);
+        named(data.map_err(exception)?, names, labels)
+    }
+
+    /// Of columns of numbers or named values.
+    #[staticmethod]
+    #[pyo3(signature = (columns, labels=None))]
+    fn from_columns(columns: Vec<Column<'_>>, labels: Option<&Labels>) -> PyResult<Rows> {
+        let mut all = Vec::with_capacity(columns.len());
+        for (name, cells, values) in &columns {
+            let attribute = match values {
+                Some(values) => Attribute::nominal(name, values.iter().cloned()),
+                None => Attribute::numeric(name),
+            };
+            all.push((attribute, cells.as_slice()?));
+        }
+        named(Dataset::from_columns(all).map_err(exception)?, None, labels)
+    }
+
+    /// Of a file.
+    #[staticmethod]
+    #[pyo3(signature = (
+        path, *, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
+        tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
+        dedupe=false, n_features=None, max_memory=None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        labels: Option<Vec<String>>,
+        labels_first: Option<usize>,
+        labels_last: Option<usize>,
+        labels_xml: Option<PathBuf>,
+        tags: Option<String>,
+        tag_separator: String,
+        binarize: Option<&str>,
+        missing_labels: &str,
+        encoding: &str,
+        dedupe: bool,
+        n_features: Option<usize>,
+        max_memory: Option<u64>,
+    ) -> PyResult<Rows> {
+        let choices = [
+            labels.map(LabelChoice::Named),
+            labels_first.map(LabelChoice::First),
+            labels_last.map(LabelChoice::Last),
+            labels_xml.map(LabelChoice::Xml),
+            tags.map(|column| LabelChoice::Tags { column, separator: tag_separator }),
+        ];
+        let mut choices = choices.into_iter().flatten();
+        let labels = choices.next().unwrap_or_default();
+        if choices.next().is_some() {
+            return Err(exception(Error::Setting {
+                name: "labels",
+                value: "said in two ways".into(),
+                accepted: "one of labels, labels_first, labels_last, labels_xml and tags",
+            }));
+        }
+        let options = ReadOptions {
+            labels,
+            binarize: binarize.map(str::parse).transpose().map_err(exception)?,
+            missing_labels: match missing_labels {
+                "refuse" => MissingLabels::Refuse,
+                "irrelevant" => MissingLabels::Irrelevant,
+                "drop" => MissingLabels::Drop,
+                "learn" => MissingLabels::Learn,
+                _ => return Err(refused("missing_labels", missing_labels, MISSING_LABELS)),
+            },
+            encoding: match encoding {
+                "utf8" => Encoding::Utf8,
+                "latin1" => Encoding::Latin1,
+                _ => return Err(refused("encoding", encoding, "\"utf8\" or \"latin1\"")),
+            },
+            dedupe,
+            n_features,
+            max_memory: max_memory.unwrap_or_else(three_quarters),
+            ..ReadOptions::default()
+        };
+        let reading = work(py, 0, None, |_, _| read(&path, &options))?;
+        let notes = reading.notes.iter().map(|note| note.text.clone()).collect();
+        Ok(Rows { data: reading.into_rows().map_err(exception)?, notes })
+    }
+
+    /// The same rows without their labels.
+    fn unlabelled(&self) -> Rows {
+        Rows { data: self.data.unlabelled(), notes: vec![] }
+    }
+
+    /// Some of the rows.
+    fn select(&self, rows: Vec<usize>) -> PyResult<Rows> {
+        match rows.iter().find(|&&row| row >= self.data.n_rows()) {
+            Some(row) => Err(exception(Error::TooFewRows {
+                needed: row.saturating_add(1),
+                found: self.data.n_rows(),
+                purpose: format!("row {row} (rows count from 0)"),
+            })),
+            None => Ok(Rows { data: self.data.select(&rows), notes: vec![] }),
+        }
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.data.name()
+    }
+
+    #[getter]
+    fn n_rows(&self) -> usize {
+        self.data.n_rows()
+    }
+
+    #[getter]
+    fn is_sparse(&self) -> bool {
+        matches!(self.data.features(), Matrix::Sparse(_))
+    }
+
+    /// Names of the inputs, each with its values unless it is a number.
+    #[getter]
+    fn attributes(&self) -> Vec<(String, Option<Vec<String>>)> {
+        attributes(self.data.attributes())
+    }
+
+    #[getter]
+    fn labels(&self) -> Labels {
+        Labels { names: self.data.label_names().to_vec(), matrix: self.data.labels().clone() }
+    }
+
+    #[getter]
+    fn label_names(&self) -> Vec<String> {
+        self.data.label_names().to_vec()
+    }
+
+    /// All cells; named values as their positions.
+    fn dense<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        let (features, n_columns) = (self.data.features(), self.data.n_features());
+        let cells = match features {
+            Matrix::Dense(dense) => dense.cells().to_vec(),
+            Matrix::Sparse(_) => {
+                let cell = |at: usize| features.get(at / n_columns, at % n_columns);
+                (0..self.data.n_rows() * n_columns).map(cell).collect()
+            }
+        };
+        table(py, self.data.n_rows(), n_columns, cells)
+    }
+
+    /// The cells that are stored.
+    fn sparse<'py>(&self, py: Python<'py>) -> SparseArrays<'py> {
+        let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
+        for row in 0..self.data.n_rows() {
+            for (column, value) in self.data.features().entries(row) {
+                columns.push(column as i64);
+                values.push(value);
+            }
+            starts.push(values.len() as i64);
+        }
+        (
+            PyArray1::from_vec(py, starts),
+            PyArray1::from_vec(py, columns),
+            PyArray1::from_vec(py, values),
+        )
+    }
+}
+
+const MISSING_LABELS: &str = "\"refuse\", \"irrelevant\", \"drop\" or \"learn\"";
+
+fn refused(name: &'static str, value: &str, accepted: &'static str) -> PyErr {
+    exception(Error::Setting { name, value: format!("{value:?}"), accepted })
+}
+
+fn named(data: Dataset, names: Option<Vec<String>>, labels: Option<&Labels>) -> PyResult<Rows> {
+    let named = match names {
+        Some(names) => data.with_feature_names(&names),
+        None => Ok(data),
+    };
+    let labelled = named.and_then(|data| match labels {
+        Some(labels) => data.with_label_matrix(&labels.names, labels.matrix.clone()),
+        None => Ok(data),
+    });
+    Ok(Rows { data: labelled.map_err(exception)?, notes: vec![] })
+}
+
+/// Names of inputs, each with its values unless it is a number.
+pub(crate) fn attributes(of: &[Attribute]) -> Vec<(String, Option<Vec<String>>)> {
+    of.iter().map(|it| (it.name.clone(), it.values().map(<[String]>::to_vec))).collect()
+}
