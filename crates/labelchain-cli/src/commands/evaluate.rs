@@ -231,6 +231,8 @@ impl Evaluate {
                 "by_label": measures::by_label_json(data.label_names(), &pooled.by_label),
                 "ranking": ranking.map(|of| measures::json(&of.measures())),
                 "calibration": calibration.map(|of| measures::json(&of.measures())),
+                "out_of_bag": (!evaluation.out_of_bag.is_empty())
+                    .then(|| by_key(&Losses::mean(&evaluation.out_of_bag))),
                 "by_fold": evaluation.by_fold.iter().enumerate().map(fold).collect::<Vec<_>>(),
             }))
         };

@@ -35,6 +35,9 @@ pub struct Evaluation {
     pub train: Cost,
     /// What answering cost in all folds.
     pub predict: Cost,
+    /// Losses that were estimated in each fold by training rows that members had not seen; empty where there
+    /// were none, where probabilities were not asked for, or where the aim looks at label sets.
+    pub out_of_bag: Vec<Losses>,
     /// How answers came about; none where it was not asked for. Of methods that differ in their aim alone,
     /// the first has it.
     pub details: Option<EvaluationDetails>,
@@ -48,6 +51,10 @@ pub struct EvaluationDetails {
     pub orders: Option<OrderCounts>,
     /// The thresholds of aims: some that suit many uses, and those of the methods that were tested.
     pub thresholds: Vec<AimThresholds>,
+    /// How much each input matters, mean over folds; none where the method does not say, or where folds have
+    /// different inputs because they are made of bags.
+    pub importance: Option<Vec<f64>>,
+    n_folds: usize,
 }
 
 /// From which probability on an aim gives each label.
@@ -67,6 +74,16 @@ impl EvaluationDetails {
             (Some(orders), Some(here)) => orders.merge(&here),
             (orders, here) => *orders = orders.take().or(here),
         }
+        self.importance = match (self.importance.take(), fold.importance) {
+            (None, here) if is_first => here,
+            (Some(mut mean), Some(here)) if mean.len() == here.len() => {
+                let n = self.n_folds as f64 + 1.0;
+                mean.iter_mut().zip(here).for_each(|(mean, here)| *mean += (here - *mean) / n);
+                Some(mean)
+            }
+            _ => None,
+        };
+        self.n_folds += 1;
         for (aim, thresholds) in fold.thresholds {
             match self.thresholds.iter_mut().find(|of| of.aim == aim) {
                 Some(of) => of.by_fold.push(thresholds),
@@ -98,6 +115,7 @@ impl Evaluation {
             probabilities: has_probabilities.then(|| vec![0.0; n_rows * n_labels]),
             train: Cost::default(),
             predict: Cost::default(),
+            out_of_bag: Vec::new(),
             details: None,
         }
     }
@@ -112,6 +130,7 @@ impl Evaluation {
             self.details.get_or_insert_default().add(details, is_first);
         }
         self.by_fold.push(tested.losses);
+        self.out_of_bag.extend(tested.out_of_bag);
         for (at, &row) in test_rows.iter().enumerate() {
             self.answers.write_row(row, tested.answers.row(at));
         }
@@ -233,6 +252,7 @@ impl<'a> CrossValidation<'a> {
                 probabilities: Some(fitted.probabilities(test_rows.len())),
                 train: Cost::default(),
                 predict: Cost::default(),
+                out_of_bag: None,
                 details: None,
             };
             baseline.add(&test_rows, tested);
@@ -334,6 +354,8 @@ pub(crate) struct Tested {
     pub(crate) train: Cost,
     /// What answering cost.
     pub(crate) predict: Cost,
+    /// The losses that were to be expected, by training rows that members had not seen.
+    pub(crate) out_of_bag: Option<Losses>,
     /// How the answers came about, where it was asked for.
     pub(crate) details: Option<FoldDetails>,
 }
@@ -343,6 +365,7 @@ pub(crate) struct FoldDetails {
     orders: Option<OrderCounts>,
     /// Aims of thresholds, with the threshold of each label.
     thresholds: Vec<(Aim, Vec<Option<f64>>)>,
+    importance: Option<Vec<f64>>,
 }
 
 impl FoldDetails {
@@ -356,7 +379,7 @@ impl FoldDetails {
             thresholds
                 .extend(fitted.ensemble.thresholds(aim).filter(|_| is_new).map(|of| (aim, of)));
         }
-        FoldDetails { orders, thresholds }
+        FoldDetails { orders, thresholds, importance: fitted.ensemble.importance() }
     }
 }
 
@@ -444,13 +467,17 @@ impl Fold {
         let output = fitted.ensemble.answer(&queries, aims, wanted, cancel)?;
         let (train, predict) = (self.cost + fitted.cost, clock.cost());
         let mut details = wanted.orders.then(|| FoldDetails::of(fitted, output.orders, aims));
-        let tested = |answers: LabelMatrix| {
+        let tested = |(answers, aim): (LabelMatrix, &Aim)| {
+            let truth = self.train.data().labels();
+            let held_out = fitted.held_out.as_ref().filter(|_| wanted.probabilities);
+            let estimate = |held_out| fitted.ensemble.held_out_losses(held_out, *aim, truth);
+            let out_of_bag = held_out.map(estimate).transpose()?.flatten();
             let losses = Losses::between(self.test.labels(), &answers, Undefined::Paper)?;
             let probabilities = output.probabilities.clone().filter(|_| wanted.probabilities);
             let details = details.take();
-            Ok(Tested { answers, probabilities, losses, train, predict, details })
+            Ok(Tested { answers, probabilities, losses, train, predict, out_of_bag, details })
         };
-        output.answers.into_iter().map(tested).collect()
+        output.answers.into_iter().zip(aims).map(tested).collect()
     }
 }
 

@@ -87,6 +87,7 @@ impl EvaluationReport {
             sections.extend(tested.curve_section(tested.group_of(lead))?);
         }
         sections.extend(tested.orders_section());
+        sections.extend(tested.importance_section());
         sections.extend(lead.map(|lead| tested.others(lead)).transpose()?.flatten());
         let n = evaluations.len();
         Ok(EvaluationReport {
@@ -593,6 +594,35 @@ impl<'a> TestedMethods<'a> {
             ],
             figures,
             sheets,
+            is_appendix: false,
+        })
+    }
+
+    /// Which inputs matter to methods that say so.
+    fn importance_section(&self) -> Option<Section> {
+        let mut figures = Vec::new();
+        for group in &self.groups {
+            let known = |&at: &usize| self.methods[at].details.as_ref()?.importance.as_ref();
+            let Some(importance) = group.methods.iter().find_map(known) else { continue };
+            let names = self.data.attributes().iter().map(|attribute| attribute.name.as_str());
+            let mut inputs: Vec<(&str, f64)> = names.zip(importance.iter().copied()).collect();
+            inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let n = inputs.len();
+            inputs.truncate(MAX_BARS);
+            let chosen = if n > MAX_BARS {
+                format!("the {MAX_BARS} greatest of {n} inputs")
+            } else {
+                "all inputs".into()
+            };
+            let id = format!("importance-{}", slug(group.name));
+            figures.extend(figure::importance(id, group.name, &inputs, &chosen));
+        }
+        (!figures.is_empty()).then(|| Section {
+            id: "inputs".into(),
+            title: "Inputs".into(),
+            text: vec!["Which inputs matter to the forest, whatever the label.".into()],
+            figures,
+            sheets: Vec::new(),
             is_appendix: false,
         })
     }
