@@ -67,8 +67,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     >>> clf = LabelChainClassifier("ecc-nb", members=10).fit(X, Y)
     >>> clf.predict([[135, 9]])
     array([[0, 1, 1]])
-    >>> clf.predict([[135, 9]], aim="top=1").sum()
-    np.int64(1)
+    >>> clf.predict_tags([[135, 9]], aim="top=1")
+    [['y1']]
     """
 
     def __init__(
