@@ -67,8 +67,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     >>> clf = LabelChainClassifier("ecc-nb", members=10).fit(X, Y)
     >>> clf.predict([[135, 9]])
     array([[0, 1, 1]])
-    >>> clf.predict([[135, 9]], aim="top=1").sum()
-    np.int64(1)
+    >>> clf.predict_tags([[135, 9]], aim="top=1")
+    [['y1']]
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
                 rows,
                 _text("method", self.method),
                 None if self.aim is None else _text("aim", self.aim),
-                [(name, getattr(self, name)) for name in settings()],
+                self._settings(),
                 _seed(self.random_state),
                 _n_threads(self.n_jobs),
                 progress,
@@ -243,6 +243,15 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         # An array, because scikit-learn's cross_val_predict asks for its shape.
         classes = np.tile(container.classes, (len(self.label_names_), 1))
         self.classes_ = classes[0] if container.is_single else classes
+
+    def _settings(self) -> list[tuple[str, Any]]:
+        """Settings other than their defaults: to look up all of them takes as long as a small training."""
+        values = ((setting, getattr(self, setting.name)) for setting in settings().values())
+        return [
+            (setting.name, value)
+            for setting, value in values
+            if type(value) is not type(setting.default) or value != setting.default
+        ]
 
     def _learn_names(self, attributes: list[tuple[str, list[str] | None]]) -> None:
         names = [name for name, _ in attributes]

@@ -214,7 +214,9 @@ def _arrow_column(name: str, cells: Any) -> Column:
         return numbers(cells)
     if types.is_dictionary(kind):
         return _named(name, codes(cells), cells.dictionary.to_pylist())
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    # Views are newer than the oldest pyarrow that will do.
+    is_view = getattr(types, "is_string_view", lambda _: False)
+    if types.is_string(kind) or types.is_large_string(kind) or is_view(kind):
         encoded = cells.dictionary_encode()
         return _text(name, codes(encoded), encoded.dictionary.to_pylist())
     if types.is_date(kind) or types.is_timestamp(kind):

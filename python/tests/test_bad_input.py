@@ -100,8 +100,12 @@ anything = st.one_of(
     st.text(max_size=5),
     st.lists(st.floats(), max_size=4),
     arrays.arrays(
-        dtype=st.one_of(arrays.scalar_dtypes(), st.just(np.dtype(object))),
-        shape=arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=6),
+        arrays.scalar_dtypes(), arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=6)
+    ),
+    arrays.arrays(
+        np.dtype(object),
+        arrays.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=6),
+        elements=st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3)),
     ),
     arrays.arrays(np.float64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=6)),
     arrays.arrays(np.int8, arrays.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(-1, 2)),
