@@ -24,8 +24,11 @@ import weka.core.converters.ConverterUtils.DataSource;
 public class MekaFold {
   public static void main(String[] arguments) throws Exception {
     Instances data = new DataSource(arguments[0]).getDataSet();
+    // prepareData moves the labels, which are the last columns, to the front, and alters their names.
+    Instances header = new Instances(data, 0);
     MLUtils.prepareData(data);
     int labels = data.classIndex();
+    int first = header.numAttributes() - labels;
     Set<Integer> tested = new HashSet<>();
     for (String line : Files.readAllLines(Path.of(arguments[1]))) {
       if (!line.isBlank()) tested.add(Integer.valueOf(line.trim()));
@@ -53,8 +56,8 @@ public class MekaFold {
 
     try (PrintWriter out = new PrintWriter(arguments[2])) {
       StringBuilder line = new StringBuilder();
-      for (int label = 0; label < labels; label++) line.append(quoted(test.attribute(label).name())).append(',');
-      for (int label = 0; label < labels; label++) line.append(quoted(test.attribute(label).name() + ":probability")).append(',');
+      for (int label = 0; label < labels; label++) line.append(quoted(header.attribute(first + label).name())).append(',');
+      for (int label = 0; label < labels; label++) line.append(quoted(header.attribute(first + label).name() + ":probability")).append(',');
       out.println(line.substring(0, line.length() - 1));
       for (double[] of : shares) {
         line.setLength(0);
