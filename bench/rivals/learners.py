@@ -111,8 +111,9 @@ class Boomer:
 
     def fit(self, inputs, labels):
         from mlrl.boosting import BoomerClassifier
-        threads = {name: "false" for name in ["parallel_rule_refinement", "parallel_statistic_update", "parallel_prediction"]}
-        self.model = BoomerClassifier(random_state=1, **threads, **self.settings).fit(inputs.astype(np.float32), labels.astype(np.uint8))
+        # Its own switches for threads stay as they are: with all three off, version 0.12.3 corrupts its memory.
+        # OMP_NUM_THREADS keeps it to one thread.
+        self.model = BoomerClassifier(random_state=1, **self.settings).fit(inputs.astype(np.float32), labels.astype(np.uint8))
         return self
 
     def predict(self, inputs):
