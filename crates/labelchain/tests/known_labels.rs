@@ -272,7 +272,7 @@ fn labels_that_are_all_known_make_the_same_model() {
         cells.map(|(row, label)| train.labels().cell(row, label)).collect();
     let names = train.label_names().to_vec();
     let partial = train.unlabelled().with_partial_labels(&names, &cells).unwrap();
-    for method in ["dynamic-nb", "ecc-knn"] {
+    for method in ["dynamic-nb", "ecc-knn", "ecc-forest"] {
         let shares = |data: &Dataset| fitted(method, data).predict(&test).unwrap().shares;
         assert_eq!(shares(&partial), shares(&train), "{method}");
     }
@@ -302,6 +302,9 @@ fn every_strategy_learns_from_partial_labels_and_beats_dropping_rows() {
         "ecc-knn",
         "certain-knn",
         "ecc-j48",
+        "certain-forest",
+        "br-forest",
+        "dynamic-forest",
     ];
     for method in methods {
         let loss = |data: &Dataset| {
@@ -323,7 +326,9 @@ fn a_label_that_nobody_knows_is_never_predicted() {
     let mut labels = blanked(&train, 0.2, 5).labels().clone();
     (0..train.n_rows()).for_each(|row| labels.forget(row, LabelId(1)));
     let data = train.clone().relabelled(train.label_names().to_vec(), labels).unwrap();
-    for method in ["ecc-nb", "dynamic-nb", "ecc-knn", "oocc-knn", "ga-nb", "ecc-j48"] {
+    for method in
+        ["ecc-nb", "dynamic-nb", "ecc-knn", "oocc-knn", "ga-nb", "ecc-j48", "certain-forest"]
+    {
         let prediction = fitted(method, &data).predict(&test).unwrap();
         assert_eq!(prediction.labels.counts()[1], 0, "{method}");
         assert!(prediction.labels.counts().iter().sum::<usize>() > 0, "{method}");
@@ -340,6 +345,6 @@ fn a_base_that_cannot_learn_from_unknown_labels_names_those_that_can() {
     assert_eq!(
         error,
         "base is svm and 1 labels of network are unknown, but must be one that learns from rows of \
-         which some labels are unknown: nb, knn or j48"
+         which some labels are unknown: nb, knn, j48 or forest"
     );
 }

@@ -193,13 +193,12 @@ impl LabelMatrix {
 
     /// The relevant labels of a row, ascending.
     pub fn relevant(&self, row: usize) -> impl Iterator<Item = LabelId> + '_ {
-        self.row(row).iter().enumerate().flat_map(|(at, &word)| {
-            std::iter::successors((word != 0).then_some(word), |rest| {
-                let rest = rest & (rest - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |rest| LabelId(at * 64 + rest.trailing_zeros() as usize))
-        })
+        labels_of(self.row(row))
+    }
+
+    /// The unknown labels of a row, ascending.
+    pub(crate) fn unknown_labels(&self, row: usize) -> impl Iterator<Item = LabelId> + '_ {
+        labels_of(self.unknown_row(row).unwrap_or_default())
     }
 
     /// To how many rows each label is relevant.
@@ -261,6 +260,17 @@ impl LabelMatrix {
         self.words.shrink_to_fit();
         self.unknown.shrink_to_fit();
     }
+}
+
+/// The labels whose bits are set, ascending.
+fn labels_of(words: &[u64]) -> impl Iterator<Item = LabelId> + '_ {
+    words.iter().enumerate().flat_map(|(at, &word)| {
+        std::iter::successors((word != 0).then_some(word), |rest| {
+            let rest = rest & (rest - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |rest| LabelId(at * 64 + rest.trailing_zeros() as usize))
+    })
 }
 
 #[cfg(test)]

@@ -71,17 +71,20 @@ impl ForestModel {
     }
 }
 
-/// To which share of the rows each label is relevant.
+/// To which share of the rows each label is relevant, of those in which it is known; one half if it is known
+/// in none.
 fn shares(sets: &LabelMatrix, entries: &[LeafEntry]) -> Vec<f64> {
     let mut sums = vec![0.0; sets.n_labels()];
+    let mut unknown = vec![0.0; sets.n_labels()];
     let mut n = 0.0;
     for entry in entries {
-        let count = f64::from(entry.count);
+        let (set, count) = (entry.set as usize, f64::from(entry.count));
         n += count;
-        sets.relevant(entry.set as usize).for_each(|label| sums[label.0] += count);
+        sets.relevant(set).for_each(|label| sums[label.0] += count);
+        sets.unknown_labels(set).for_each(|label| unknown[label.0] += count);
     }
-    sums.iter_mut().for_each(|sum| *sum /= n);
-    sums
+    let share = |(sum, unknown): (f64, f64)| if unknown < n { sum / (n - unknown) } else { 0.5 };
+    sums.into_iter().zip(unknown).map(share).collect()
 }
 
 /// Σ_l S_l² / n of some rows, where S_l of n rows have label l: a split is worth the sum of both sides.

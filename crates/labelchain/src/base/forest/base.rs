@@ -60,7 +60,7 @@ pub(in crate::base) static BASE: Base = Base {
     },
     member_rows: MemberRows::Shared,
     learns_by_column: false,
-    takes_unknown_labels: false,
+    takes_unknown_labels: true,
     training_bytes: |task| {
         // A byte for each cell, or five for each stored one; a sorted column for each thread.
         let data = task.train.data();

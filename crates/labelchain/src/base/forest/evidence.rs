@@ -12,6 +12,8 @@ pub struct ForestEvidence<'m> {
     reached: Vec<Reached>,
     /// By label: the weight of the sets that contain it.
     sums: Vec<f64>,
+    /// By label: the weight of the sets in which it is unknown; empty where all labels of all sets are known.
+    unknown: Vec<f64>,
     /// The weight of all sets.
     total: f64,
     /// λ: what a set keeps of its weight when it disagrees with a decision.
@@ -20,13 +22,24 @@ pub struct ForestEvidence<'m> {
 
 impl<'m> ForestEvidence<'m> {
     pub(super) fn new(sets: &'m LabelMatrix, law: &[Reached], kept: f64) -> ForestEvidence<'m> {
+        let has_unknown = sets.n_rows() > 0 && sets.unknown_row(0).is_some();
         let (mut sums, mut total) = (vec![0.0; sets.n_labels()], 0.0);
+        let mut unknown = if has_unknown { vec![0.0; sets.n_labels()] } else { Vec::new() };
         for reached in law {
             total += reached.weight;
-            let labels = sets.relevant(reached.set as usize);
-            labels.for_each(|label| sums[label.0] += reached.weight);
+            let set = reached.set as usize;
+            sets.relevant(set).for_each(|label| sums[label.0] += reached.weight);
+            sets.unknown_labels(set).for_each(|label| unknown[label.0] += reached.weight);
         }
-        ForestEvidence { sets, reached: law.to_vec(), sums, total, kept }
+        ForestEvidence { sets, reached: law.to_vec(), sums, unknown, total, kept }
+    }
+
+    /// The weight of the sets with a label, and of those without it; sets in which it is unknown are
+    /// neither.
+    fn with_and_without(&self, label: LabelId) -> (f64, f64) {
+        let with = self.sums[label.0];
+        let unknown = self.unknown.get(label.0).copied().unwrap_or(0.0);
+        (with, self.total - unknown - with)
     }
 
     /// Brings weights that many disagreements have made small back to where fractions of them are whole
@@ -36,51 +49,59 @@ impl<'m> ForestEvidence<'m> {
         while self.total > 0.0 && self.total * FACTOR <= WHOLE {
             self.total *= FACTOR;
             self.reached.iter_mut().for_each(|reached| reached.weight *= FACTOR);
-            self.sums.iter_mut().for_each(|sum| *sum *= FACTOR);
+            let sums = self.sums.iter_mut().chain(&mut self.unknown);
+            sums.for_each(|sum| *sum *= FACTOR);
         }
     }
 }
 
 impl Evidence for ForestEvidence<'_> {
     /// Log-odds of the weight of the sets that contain the label: infinite where all or none do; 0 where
-    /// no set is reached, because no tree was asked.
+    /// no set is reached, because no tree was asked, or where it is unknown in all of them.
     fn support(&self, label: LabelId) -> Score {
-        let with = self.sums[label.0];
-        let without = self.total - with;
+        let (with, without) = self.with_and_without(label);
         let log_odds = if with == without { 0.0 } else { (with / without).ln() };
         Score::LogOdds(log_odds)
     }
 
-    /// Multiplies the weight of every set that disagrees by λ. Where all of them do, which no decision of
-    /// a walk can bring about, nothing is learned: their weights would keep their proportions, or all
-    /// vanish.
+    /// Multiplies the weight of every set that disagrees by λ. A set in which the label is unknown agrees with
+    /// the probability that the others give, and loses weight accordingly. Where all of them disagree, which no
+    /// decision of a walk can bring about, nothing is learned: their weights would keep their proportions,
+    /// or all vanish.
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        let with = self.sums[label.0];
-        let agreeing = if relevant { with } else { self.total - with };
-        if agreeing == self.total || agreeing == 0.0 {
+        let (with, without) = self.with_and_without(label);
+        let (agreeing, known) = (if relevant { with } else { without }, with + without);
+        if agreeing == known || agreeing == 0.0 {
             return;
         }
+        let kept_if_unknown = (agreeing + self.kept * (known - agreeing)) / known;
         for reached in &mut self.reached {
             let set = reached.set as usize;
-            if self.sets.get(set, label) == relevant {
-                continue;
-            }
-            let weight = (reached.weight * self.kept).floor();
+            let kept = match self.sets.cell(set, label) {
+                Some(of_set) if of_set == relevant => continue,
+                Some(_) => self.kept,
+                None => kept_if_unknown,
+            };
+            let weight = (reached.weight * kept).floor();
             let lost = reached.weight - weight;
             if lost > 0.0 {
                 reached.weight = weight;
                 self.total -= lost;
                 self.sets.relevant(set).for_each(|label| self.sums[label.0] -= lost);
+                self.sets.unknown_labels(set).for_each(|label| self.unknown[label.0] -= lost);
             }
         }
         self.rescale();
     }
 
+    /// None where labels of some sets are unknown: such a set is no answer.
     fn joint_law(&self) -> Option<JointLaw<'_>> {
         let share = |reached: &Reached| {
             let set = self.sets.row(reached.set as usize);
             (reached.weight > 0.0).then(|| (reached.weight / self.total, set))
         };
-        Some(JointLaw::new(self.reached.iter().filter_map(share).collect()))
+        self.unknown
+            .is_empty()
+            .then(|| JointLaw::new(self.reached.iter().filter_map(share).collect()))
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct TrainingLabels {
     pub(super) sets: LabelMatrix,
     /// Which of them each row has.
     pub(super) set_of_row: Vec<u32>,
-    /// The labels of set s are `labels[starts[s]..starts[s + 1]]`.
+    /// The labels known to be in set s are `labels[starts[s]..starts[s + 1]]`.
     starts: Vec<u32>,
     labels: Vec<u32>,
 }
@@ -19,10 +19,11 @@ pub(super) struct TrainingLabels {
 impl TrainingLabels {
     /// Of the rows named.
     pub(super) fn new(truth: &LabelMatrix, rows: &[usize]) -> TrainingLabels {
-        let mut known: HashMap<&[u64], u32> = HashMap::new();
+        let mut seen: HashMap<(&[u64], Option<&[u64]>), u32> = HashMap::new();
         let mut firsts = Vec::new();
         let set = |&row: &usize| {
-            *known.entry(truth.row(row)).or_insert_with(|| {
+            // Sets that leave other labels unknown are different.
+            *seen.entry((truth.row(row), truth.unknown_row(row))).or_insert_with(|| {
                 firsts.push(row);
                 firsts.len() as u32 - 1
             })

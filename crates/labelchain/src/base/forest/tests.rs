@@ -249,6 +249,60 @@ proptest! {
         }
     }
 
+    /// The same where labels of training rows are unknown: a set in which a label is unknown speaks neither for
+    /// nor against it, and agrees with a decision as far as the others do.
+    #[test]
+    fn unknown_labels_condition_by_what_the_others_say(
+        n_rows in 2usize..60, n_labels in 1usize..20, seed: u64, trust in 0.1..0.9,
+    ) {
+        let (cells, mut labels) = coarse(n_rows, 4, n_labels, seed);
+        let mut rng = Seed::new(seed).child("unknown", 0).rng();
+        for row in 0..n_rows {
+            labels.ids().filter(|_| rng.chance(0.3)).for_each(|label| labels.forget(row, label));
+        }
+        let data = data(&cells, &labels, false, false);
+        let model = fitted(&data, &Forest { trust: Some(trust), ..small() });
+        let query = [seed as usize % n_rows];
+        let block = Block::of(data.features(), &query);
+        let laws = model.score(&block);
+        let mut evidence = model.evidence(&laws, 0);
+        // Weights of label sets, as fractions of all.
+        let mut weighted: Vec<(f64, usize)> =
+            laws.0[0].iter().map(|it| (it.weight, it.set as usize)).collect();
+        for label in labels.ids() {
+            let sum = |of: &[(f64, usize)], wanted: Option<bool>| -> f64 {
+                let with = of.iter().filter(|(_, set)| model.sets.cell(*set, label) == wanted);
+                with.map(|(weight, _)| weight).sum()
+            };
+            let (with, without) = (sum(&weighted, Some(true)), sum(&weighted, Some(false)));
+            let known = with + without;
+            let total: f64 = weighted.iter().map(|(weight, _)| weight).sum();
+            let score = evidence.support(label);
+            if known <= 1e-9 * total {
+                continue;
+            }
+            let found = score.probability().unwrap();
+            prop_assert!((found - with / known).abs() < 1e-6, "{} {}", found, with / known);
+            if (with / known - 0.5).abs() < 1e-6 {
+                break;
+            }
+            let relevant = score.is_relevant();
+            evidence.observe(label, relevant);
+            let agreeing = if relevant { with } else { without };
+            if agreeing == known {
+                continue;
+            }
+            for (weight, set) in &mut weighted {
+                *weight *= match model.sets.cell(*set, label) {
+                    Some(of_set) if of_set == relevant => 1.0,
+                    Some(_) => 1.0 - trust,
+                    None => (agreeing + (1.0 - trust) * (known - agreeing)) / known,
+                };
+            }
+        }
+        prop_assert!(labels.n_unknown() == 0 || evidence.joint_law().is_none());
+    }
+
     /// Whatever is observed, even what no set allows, support stays a number.
     #[test]
     fn observing_the_impossible_leaves_numbers(

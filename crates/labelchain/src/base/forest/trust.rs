@@ -51,7 +51,8 @@ type Errors = (usize, usize);
 fn count_errors(start: ForestEvidence, truth: &LabelMatrix, row: usize) -> Errors {
     let mut n_errors = 0;
     decide_by_certainty(start, truth.n_labels(), |decision| {
-        n_errors += usize::from(decision.relevant != truth.get(row, decision.label));
+        let is_wrong = |truth: bool| decision.relevant != truth;
+        n_errors += usize::from(truth.cell(row, decision.label).is_some_and(is_wrong));
     });
     (usize::from(n_errors > 0), n_errors)
 }
