@@ -73,7 +73,7 @@ def aims() -> dict[str, str]:
     """Every aim as it is written, with what it means.
 
     >>> print(aims()["top=K"])
-    the K most probable labels of each row
+    the K most probable labels of each row, or all where there are no more
     """
     return dict(_labelchain.aims())
 
