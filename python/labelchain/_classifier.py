@@ -118,6 +118,11 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             if not labels.is_known:
                 raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
             X = X.X if isinstance(X, Dataset) else X
+            names = getattr(X, "column_names", getattr(X, "columns", []))
+            if both := [name for name in labels.names if name in list(names)]:
+                raise _labelchain.DataError(
+                    f"column {both[0]!r} is in X and in Y\n  help: leave the labels out of X"
+                )
             rows = to_rows(self, X, labels, reset=True)
         with progress_bar(self.verbose) as progress:
             model = _labelchain.Model.fit(

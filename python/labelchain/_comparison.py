@@ -149,8 +149,8 @@ def compare(
     --------
     >>> rows = [{"dataset": f"set {n}", "ecc": 0.2 + n / 100, "br": 0.3 + n / 50} for n in range(8)]
     >>> comparison = compare(rows)
-    >>> comparison._comparison.mean_ranks
-    [[1.0, 2.0]]
+    >>> comparison.methods, comparison.criteria
+    (['ecc', 'br'], ['results'])
     """
     if isinstance(frame, str | os.PathLike):
         text = pathlib.Path(frame).read_bytes()

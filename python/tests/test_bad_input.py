@@ -52,6 +52,12 @@ def test_what_cannot_be_learned_from_is_refused(bad_X, bad_Y, message):
         lc.LabelChainClassifier("ecc-nb", members=2).fit(bad_X, bad_Y)
 
 
+def test_labels_that_were_left_among_the_inputs_are_refused():
+    frame = pd.DataFrame({"x": X[:, 0], "a": Y[:, 0], "b": Y[:, 1]})
+    with pytest.raises(lc.DataError, match="column 'a' is in X and in Y"):
+        lc.LabelChainClassifier().fit(frame, frame[["a", "b"]])
+
+
 def test_other_columns_than_in_training_are_refused(clf):
     with pytest.raises(ValueError, match="X has 3 features, but LabelChainClassifier is expecting 2"):
         clf.predict(np.hstack([X, X[:, :1]]))

@@ -50,7 +50,7 @@ content, 3 the system refused to open, read or write, 130 interrupted.";
 /// In the order in which data meets them.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// See it work: compare four methods on data it makes itself, explain one prediction
+    /// See it work: compare five methods on data it makes itself, explain one prediction
     Demo(Demo),
     /// List the paper's thirty data sets: where they are, what to do with them
     Datasets(Datasets),

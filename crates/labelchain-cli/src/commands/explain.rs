@@ -219,7 +219,7 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
         && explanation.probabilities.iter().any(|all| all.iter().enumerate().any(differs))
     {
         page += "\n  Votes are decisions in the light of other labels; a probability is that of one label, whatever\n  \
-                 the others are. To decide by probabilities: --aim hamming\n";
+                 the others are, and calibrated. To decide by probabilities: --aim hamming\n";
     }
     page
 }

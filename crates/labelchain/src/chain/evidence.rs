@@ -15,6 +15,11 @@ pub trait Evidence: Clone {
     /// Conditions every open label on the decision just made.
     fn observe(&mut self, label: LabelId, relevant: bool);
 
+    /// Conditions every open label on one that is known, which may be believed more than a decision.
+    fn condition(&mut self, label: LabelId, relevant: bool) {
+        self.observe(label, relevant);
+    }
+
     /// The joint law of the labels, given what was decided so far; none where the model knows each label
     /// on its own only.
     fn joint_law(&self) -> Option<JointLaw<'_>> {

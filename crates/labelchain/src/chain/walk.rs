@@ -62,7 +62,7 @@ impl<E: Evidence> Given<'_, E> {
     fn conditioned(mut self) -> Self {
         for label in self.known.ids() {
             if let Some(relevant) = self.known.cell(self.row, label) {
-                self.evidence.observe(label, relevant);
+                self.evidence.condition(label, relevant);
             }
         }
         self

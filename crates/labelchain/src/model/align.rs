@@ -11,6 +11,9 @@ use crate::decide::Aim;
 use crate::error::{Error, Result, nearest};
 use crate::progress::Cancel;
 
+/// The code of a note that some labels are never given.
+const NEVER_GIVEN: &str = "never-given";
+
 /// Rows whose columns were brought into the order, storage and scale of a model's training data.
 /// They know their model, so that rows aligned for one model cannot be given to another.
 #[derive(Clone)]
@@ -63,7 +66,10 @@ impl<'m> AlignedRows<'m> {
     /// # Ok::<(), labelchain::Error>(())
     /// ```
     pub fn with_aim(self, aim: Aim) -> AlignedRows<'m> {
-        AlignedRows { aim, ..self }
+        let mut rows = AlignedRows { aim, ..self };
+        rows.notes.retain(|note| note.code != NEVER_GIVEN);
+        rows.notes.extend(rows.model.never_given(aim));
+        rows
     }
 
     /// The same rows; work on them is given up when it is cancelled.
@@ -74,7 +80,7 @@ impl<'m> AlignedRows<'m> {
     /// The same rows, some of whose labels are known: a row for each, and a column for each label of
     /// the model. Known labels are kept as they are, and condition those that are unknown.
     ///
-    /// A model that can be walked in any order (naive Bayes, nearest neighbours) goes by all of them.
+    /// A model that can be walked in any order (naive Bayes, nearest neighbours, forest) goes by all of them.
     /// One that was trained for an order (trees, support vector machines) goes by those that come
     /// before a label in its order. Where labels are decided independently (`br`), no label goes by
     /// another.
@@ -164,7 +170,29 @@ impl Model {
         let rows = data.with_features(self.attributes.clone(), features)?;
         let rows = self.standardizer.apply(rows)?;
         let (aim, cancel) = (self.method.aim(), self.cancel.clone());
+        notes.extend(self.never_given(aim));
         Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
+    }
+
+    /// The labels that an aim never gives, because no threshold reaches what it asks for.
+    fn never_given(&self, aim: Aim) -> Option<Note> {
+        let thresholds = self.ensemble.thresholds(aim)?;
+        let is_never = |(_, threshold): &(&String, Option<f64>)| threshold.is_none();
+        let names: Vec<&str> = self
+            .label_names
+            .iter()
+            .zip(thresholds)
+            .filter(is_never)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        const SHOWN: usize = 5;
+        let more = names.len().saturating_sub(SHOWN);
+        let shown = names[..names.len() - more].join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let text = format!(
+            "by {aim}, these labels are never given, because none reaches it: {shown}{more}"
+        );
+        (!names.is_empty()).then_some(Note { code: NEVER_GIVEN, text })
     }
 
     /// The label that a column was probably meant to be called, of those that the data does not have.

@@ -42,6 +42,36 @@ impl<'m> ForestEvidence<'m> {
         (with, self.total - unknown - with)
     }
 
+    /// Multiplies the weight of every set that disagrees by a factor. A set in which the label is unknown agrees with
+    /// the probability that the others give, and loses weight accordingly. Where all of them disagree, which no
+    /// decision of a walk can bring about, nothing is learned: their weights would keep their proportions,
+    /// or all vanish.
+    fn keep(&mut self, label: LabelId, relevant: bool, kept: f64) {
+        let (with, without) = self.with_and_without(label);
+        let (agreeing, known) = (if relevant { with } else { without }, with + without);
+        if agreeing == known || agreeing == 0.0 {
+            return;
+        }
+        let kept_if_unknown = (agreeing + kept * (known - agreeing)) / known;
+        for reached in &mut self.reached {
+            let set = reached.set as usize;
+            let of_set = match self.sets.cell(set, label) {
+                Some(has) if has == relevant => continue,
+                Some(_) => kept,
+                None => kept_if_unknown,
+            };
+            let weight = (reached.weight * of_set).floor();
+            let lost = reached.weight - weight;
+            if lost > 0.0 {
+                reached.weight = weight;
+                self.total -= lost;
+                self.sets.relevant(set).for_each(|label| self.sums[label.0] -= lost);
+                self.sets.unknown_labels(set).for_each(|label| self.unknown[label.0] -= lost);
+            }
+        }
+        self.rescale();
+    }
+
     /// Brings weights that many disagreements have made small back to where fractions of them are whole
     /// numbers. A power of two changes no digit.
     fn rescale(&mut self) {
@@ -64,34 +94,16 @@ impl Evidence for ForestEvidence<'_> {
         Score::LogOdds(log_odds)
     }
 
-    /// Multiplies the weight of every set that disagrees by λ. A set in which the label is unknown agrees with
-    /// the probability that the others give, and loses weight accordingly. Where all of them disagree, which no
-    /// decision of a walk can bring about, nothing is learned: their weights would keep their proportions,
-    /// or all vanish.
+    /// Whoever disagrees with a decision keeps λ of its weight.
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        let (with, without) = self.with_and_without(label);
-        let (agreeing, known) = (if relevant { with } else { without }, with + without);
-        if agreeing == known || agreeing == 0.0 {
-            return;
-        }
-        let kept_if_unknown = (agreeing + self.kept * (known - agreeing)) / known;
-        for reached in &mut self.reached {
-            let set = reached.set as usize;
-            let kept = match self.sets.cell(set, label) {
-                Some(of_set) if of_set == relevant => continue,
-                Some(_) => self.kept,
-                None => kept_if_unknown,
-            };
-            let weight = (reached.weight * kept).floor();
-            let lost = reached.weight - weight;
-            if lost > 0.0 {
-                reached.weight = weight;
-                self.total -= lost;
-                self.sets.relevant(set).for_each(|label| self.sums[label.0] -= lost);
-                self.sets.unknown_labels(set).for_each(|label| self.unknown[label.0] -= lost);
-            }
-        }
-        self.rescale();
+        self.keep(label, relevant, self.kept);
+    }
+
+    /// A label that is known is no guess: whoever disagrees keeps a tenth of its weight, or λ if that is less.
+    /// Nothing at all would leave hardly a set where many labels are known.
+    fn condition(&mut self, label: LabelId, relevant: bool) {
+        const KEPT: f64 = 0.1;
+        self.keep(label, relevant, self.kept.min(KEPT));
     }
 
     /// None where labels of some sets are unknown: such a set is no answer.
