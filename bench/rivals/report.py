@@ -148,7 +148,7 @@ def main():
             spent[row["dataset"], row["method"]].append(float(row["train"]) + float(row["predict"]))
     cost = {key: statistics.fmean(of) for key, of in spent.items() if len(of) == len(folds[key[0]])}
     timed = [FOREST, *PAPER, *rivals]
-    lines += ["", "## CPU time", "", "Seconds of a fold, training and predicting, one thread. Of ours they are of whole processes, with start and reading; of the others without. "
+    lines += ["", "## CPU time", "", "Seconds of a fold, training and predicting, one thread. Of ours they are of whole processes, with start and reading; of the others without, but MEKA's in a JVM that has just started. The machine was busy: ratios tell more than seconds. "
               f"An aim costs no training of its own: `{FOREST}` stands for all of them. The last column is the geometric mean of the ratios to `{FOREST}` over the sets compared.", "",
               line("method", *sets, "ratio"), line("---", *["---"] * (len(sets) + 1))]
     for method in timed:
