@@ -117,7 +117,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
                 raise _labelchain.DataError("there are no rows to learn from (0 samples)")
             if not labels.is_known:
                 raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
-            X = X.X if isinstance(X, Dataset) else X
+            X = X._inputs() if isinstance(X, Dataset) else X
             names = getattr(X, "column_names", getattr(X, "columns", []))
             if both := [name for name in labels.names if name in list(names)]:
                 raise _labelchain.DataError(
@@ -208,8 +208,13 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             )
         request = self._request(rows, aim, known)
         if row is not None:
+            labels = request["known"]
+            if labels is not None and labels.n_rows != rows.n_rows:
+                raise _labelchain.DataError(
+                    f"known has {labels.n_rows} rows, and X has {rows.n_rows}: it needs one for each"
+                )
             rows = rows.select([row])
-            if (labels := request["known"]) is not None:
+            if labels is not None:
                 request["known"] = _labelchain.Labels.from_dense(labels.names, labels.cells()[[row]])
         text, notes = self._model.explain(rows, request, ask)
         warn(notes)
@@ -279,6 +284,10 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         answer, notes = ask(self._model, rows, self._request(rows, aim, known))
         warn(notes, stacklevel=3)
         return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Other attributes are there before training has ended."""
+        return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

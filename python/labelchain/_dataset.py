@@ -76,6 +76,10 @@ class Dataset:
         n_rows, n_features = self.shape
         return f"<Dataset {self.name}: {n_rows} rows, {n_features} features, {len(self.label_names)} labels>"
 
+    def _inputs(self) -> Any:
+        """The inputs as an estimator learns from them: a frame where some are named values, which X has not."""
+        return self.to_pandas()[0] if self.categories else self.X
+
     def to_pandas(self) -> Any:
         """Inputs and labels as two frames of pandas; named values are categories."""
         import pandas as pd

@@ -66,7 +66,7 @@ def evaluate(
     """
     if isinstance(X, Dataset):
         dataset = dataset or X.name
-        X, Y = X.X, X.Y if Y is None else Y
+        X, Y = X._inputs(), X.Y if Y is None else Y
     if Y is None:
         raise RequestError("Y is None, but losses are those of labels: evaluate(estimators, X, Y)")
     if isinstance(cv, numbers.Integral):

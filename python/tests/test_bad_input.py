@@ -91,7 +91,7 @@ def test_a_failed_training_leaves_nothing_behind(clf):
     other = lc.LabelChainClassifier("ecc-nb", members=2).fit(X, Y)
     with pytest.raises(ValueError):
         other.set_params(members=0).fit(X, Y)
-    with pytest.raises((NotFittedError, AttributeError)):
+    with pytest.raises(NotFittedError):
         other.predict(X)
 
 
@@ -209,3 +209,9 @@ def test_any_labels_are_measured_and_cut_or_refused(Y, P, probabilities, n_split
             ask()
         except REFUSALS:
             pass
+
+
+def test_known_labels_of_other_rows_are_refused(clf):
+    known = np.full((3, 2), np.nan)
+    with pytest.raises(lc.DataError, match="known has 3 rows, and X has 12"):
+        clf.explain(X, row=5, known=known)

@@ -128,3 +128,12 @@ def test_what_is_wrong_with_a_file_is_said_in_the_words_of_python(tmp_path):
         lc.read(path)
     with pytest.raises(lc.RequestError, match="said in two ways"):
         lc.read(path, labels="a", labels_last=1)
+
+
+def test_named_values_of_a_data_set_stay_names(songs):
+    path, frame, labels = songs
+    data = lc.read(path, labels=["calm", "fast", "loud"])
+    other = lc.LabelChainClassifier("br-nb").fit(data, labels)
+    assert list(other.feature_names_in_) == list(frame.columns)
+    np.testing.assert_array_equal(other.predict(data), other.predict(frame))
+    assert {row["method"] for row in lc.evaluate("br-nb", data, cv=2).to_dict("records")} == {"br-nb"}

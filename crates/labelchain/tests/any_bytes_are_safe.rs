@@ -7,6 +7,7 @@ mod any_bytes;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use any_bytes::{BAGS, TARGETS, load};
 use labelchain::base::BASES;
@@ -35,23 +36,32 @@ fn what_fuzzing_kept_is_read_or_refused() {
 
 #[test]
 fn corpus_truncations_and_flips_are_read_or_refused() {
+    let mut inputs = Vec::new();
     for (target, read) in TARGETS {
         let files: Vec<_> = fs::read_dir(corpus().join(target)).unwrap().collect();
         assert!(files.len() > 1, "{target} has a corpus");
-        for file in files {
-            let bytes = fs::read(file.unwrap().path()).unwrap();
-            read(&bytes);
-            // Every place of a short input, and some two hundred of a long one.
-            for at in (0..bytes.len()).step_by(1 + bytes.len() / 256) {
-                read(&bytes[..at]);
-                for flip in [0x01, 0x10, 0x80, 0xFF] {
-                    let mut flipped = bytes.clone();
-                    flipped[at] ^= flip;
-                    read(&flipped);
-                }
+        inputs.extend(files.into_iter().map(|file| (read, file.unwrap().path())));
+    }
+    let try_all = |(read, path): &(&fn(&[u8]), PathBuf)| {
+        let bytes = fs::read(path).unwrap();
+        read(&bytes);
+        // Every place of a short input, and some hundred of a long one.
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / 128) {
+            read(&bytes[..at]);
+            for flip in [0x01, 0x10, 0x80, 0xFF] {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= flip;
+                read(&flipped);
             }
         }
-    }
+    };
+    // It is the longest test, so it takes two threads.
+    thread::scope(|scope| {
+        for first in [0, 1] {
+            let mine = inputs.iter().skip(first).step_by(2);
+            scope.spawn(move || mine.for_each(try_all));
+        }
+    });
 }
 
 /// Rows with a number, a value of several, and missing cells.

@@ -216,3 +216,34 @@ fn the_estimate_out_of_bag_is_what_new_rows_show() {
     let model = LabelChain::new("certain-forest@zero-one").unwrap().fit(&train).unwrap();
     assert!(model.out_of_bag().is_none(), "label sets of training rows are not kept");
 }
+
+/// Labels that are unknown have rows of their own, so that nothing adds up, and training rows are named alone.
+#[test]
+fn a_forest_that_learned_from_unknown_labels_names_rows_only() {
+    let data = mixed(false);
+    let mut labels = data.labels().clone();
+    (0..data.n_rows()).step_by(3).for_each(|row| labels.forget(row, labelchain::data::LabelId(1)));
+    let data = data.clone().relabelled(data.label_names().to_vec(), labels).unwrap();
+    let explanation =
+        &trained("certain-forest", &data, &[("trees", "20")]).explain(&data).unwrap()[3];
+    assert!(explanation.base_values.is_empty() && explanation.inputs.is_empty());
+    let weights: f64 = explanation.neighbours.iter().map(|it| it.weight).sum();
+    assert!((weights - 1.0).abs() < 1e-12, "{weights}");
+}
+
+/// What is known is believed, even where decisions are not.
+#[test]
+fn known_labels_change_the_answer_of_a_forest_without_trust() {
+    let network = LabelNetwork { n_rows: 300, ..LabelNetwork::default() };
+    let data = network.generate("network", Seed::new(4)).unwrap();
+    let model = trained("certain-forest", &data, &[("trust", "0"), ("trees", "30")]);
+    let mut known = labelchain::data::LabelMatrix::unknown(data.n_rows(), data.n_labels());
+    (0..data.n_rows()).for_each(|row| known.set(row, labelchain::data::LabelId(0), true));
+    let rows = || model.align(&data, "network".as_ref()).unwrap();
+    let (alone, given) =
+        (rows().predict().unwrap(), rows().given(known).unwrap().predict().unwrap());
+    let differs = |row: usize| {
+        alone.probabilities(row).unwrap()[1..] != given.probabilities(row).unwrap()[1..]
+    };
+    assert!((0..data.n_rows()).filter(|&row| differs(row)).count() > 250);
+}

@@ -399,17 +399,16 @@ fn inputs(model: &Model, explanation: &Explanation) -> String {
     let names = model.label_names();
     let mut labels: Vec<LabelId> = (0..names.len()).map(LabelId).collect();
     let of_label = |label: LabelId| explanation.inputs.iter().filter(move |it| it.label == label);
-    let total = |label: LabelId| {
-        base_values[label.0] + of_label(label).map(|it| it.contribution).sum::<f64>()
-    };
-    labels.sort_by(|&a, &b| total(b).total_cmp(&total(a)));
+    let mut totals = base_values.clone();
+    explanation.inputs.iter().for_each(|it| totals[it.label.0] += it.contribution);
+    labels.sort_by(|a, b| totals[b.0].total_cmp(&totals[a.0]));
     let n_relevant = explanation.relevant.iter().filter(|&&relevant| relevant).count();
     labels.sort_by_key(|label| !explanation.relevant[label.0]);
     labels.truncate(n_relevant.clamp(1, SHOWN));
     let unit = explanation.unit;
     let mut page = format!("\nWhat inputs add to the {unit} of a label, before any decision\n");
     for label in labels {
-        let (start, sum) = (base_values[label.0], total(label));
+        let (start, sum) = (base_values[label.0], totals[label.0]);
         let _ =
             writeln!(page, "\n  {}: {start:.3} in general, {sum:.3} for this row", names[label.0]);
         let inputs: Vec<&InputContribution> = of_label(label).collect();

@@ -74,9 +74,9 @@ pub trait BaseModel: Any + Send + Sync {
         Vec::new()
     }
 
-    /// What the model says of one row of a block from the inputs alone, taken apart as far as it can be.
-    fn attribution(&self, _block: &Block, _row: usize) -> Attribution {
-        Attribution::default()
+    /// What the model says of each row of a block from the inputs alone, taken apart as far as it can be.
+    fn attributions(&self, block: &Block) -> Vec<Attribution> {
+        vec![Attribution::default(); block.n_rows()]
     }
 
     /// How much each input matters to the model as a whole, as shares that sum to 1; none where that is not

@@ -204,10 +204,7 @@ impl Ensemble {
     /// What members say of each row from the inputs alone, taken apart; the mean over members.
     pub fn attributions(&self, queries: &Queries, cancel: &Cancel) -> Result<Vec<Attribution>> {
         let mut by_row = Vec::with_capacity(queries.rows.n_rows());
-        let ask = |member: &Member, block: &Block| -> Vec<Attribution> {
-            let rows = 0..block.n_rows();
-            rows.map(|row| member.model().attribution(block, row)).collect()
-        };
+        let ask = |member: &Member, block: &Block| member.model().attributions(block);
         self.ask(queries, cancel, ask, |_, by_member: Vec<Vec<Attribution>>| {
             let mut members: Vec<_> = by_member.into_iter().map(Vec::into_iter).collect();
             while let Some(of_row) =

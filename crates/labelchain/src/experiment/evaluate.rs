@@ -52,7 +52,7 @@ pub struct EvaluationDetails {
     /// The thresholds of aims: some that suit many uses, and those of the methods that were tested.
     pub thresholds: Vec<AimThresholds>,
     /// How much each input matters, mean over folds; none where the method does not say, or where folds have
-    /// different inputs because they are made of bags.
+    /// different numbers of inputs. Rows that are made of bags have inputs of their own, in each fold others.
     pub importance: Option<Vec<f64>>,
     n_folds: usize,
 }

@@ -42,7 +42,7 @@ pub struct Method {
 }
 
 impl Method {
-    /// The method to start with: the best on average of all that were compared (docs/forest.md).
+    /// The method to start with (docs/forest.md).
     pub const DEFAULT: &str = "certain-forest";
 
     /// A method of these two that aims at votes; refused where orders are chosen for each row and models

@@ -508,7 +508,8 @@ impl<'a> TestedMethods<'a> {
                 let (mut n_right, mut n_wrong) = (0, 0);
                 for (row, &(_, fold)) in self.rows.iter().enumerate() {
                     let p = probabilities[row * self.truth.n_labels() + label.0];
-                    let is_given = by_fold[fold][label.0].is_some_and(|threshold| p >= threshold);
+                    let is_given =
+                        by_fold.get(fold)?[label.0].is_some_and(|threshold| p >= threshold);
                     match self.truth.cell(row, label).filter(|_| is_given) {
                         Some(true) => n_right += 1,
                         Some(false) => n_wrong += 1,
@@ -604,6 +605,10 @@ impl<'a> TestedMethods<'a> {
         for group in &self.groups {
             let known = |&at: &usize| self.methods[at].details.as_ref()?.importance.as_ref();
             let Some(importance) = group.methods.iter().find_map(known) else { continue };
+            // Rows made of bags have inputs of their own, in each fold others.
+            if importance.len() != self.data.n_features() {
+                continue;
+            }
             let names = self.data.attributes().iter().map(|attribute| attribute.name.as_str());
             let mut inputs: Vec<(&str, f64)> = names.zip(importance.iter().copied()).collect();
             inputs.sort_by(|a, b| b.1.total_cmp(&a.1));

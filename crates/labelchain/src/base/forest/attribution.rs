@@ -5,32 +5,24 @@
 //! and the sum of all changes (Saabas, "Interpreting random forests", 2014). The mean over trees is
 //! the forest's probability.
 
+use std::ops::Range;
+
 use super::ForestModel;
 use super::grow::draws;
-use super::tree::LeafEntry;
+use super::tree::{LeafEntry, Tree};
 use crate::chain::{Attribution, AttributionSum, Block};
 use crate::data::{LabelId, LabelMatrix};
 
 impl ForestModel {
-    pub(super) fn attribution_of(&self, block: &Block, row: usize) -> Attribution {
+    pub(super) fn attribution(&self, block: &Block, row: usize) -> Attribution {
         let cell = |input: usize| block.features.get(block.rows[row], input);
         let mut sum = AttributionSum::default();
         for (at, tree) in self.trees.iter().enumerate() {
-            let mut tested = None;
-            let mut before = vec![0.0; self.sets.n_labels()];
-            let mut leaf = 0;
-            for (input, leaves) in tree.path(cell) {
-                leaf = leaves.start;
-                let here = shares(&self.sets, tree.entries_in(leaves));
-                match tested {
-                    None => sum.add_base_values("probability", &here),
-                    Some(tested) => {
-                        for (label, (before, here)) in before.iter().zip(&here).enumerate() {
-                            sum.add_contribution(tested, LabelId(label), here - before);
-                        }
-                    }
-                }
-                (tested, before) = (input, here);
+            let path = tree.path(cell);
+            let leaf = path.last().map_or(0, |(_, leaves)| leaves.start);
+            // Where labels are unknown, each has rows of its own in each leaf, and nothing adds up.
+            if self.sets.n_unknown() == 0 {
+                self.add_contributions(tree, path, &mut sum);
             }
             let n_draws = draws(self.rows.len(), self.seed.child("tree", at));
             let rows = tree.rows_of(leaf);
@@ -43,6 +35,28 @@ impl ForestModel {
             }
         }
         sum.mean(self.trees.len())
+    }
+
+    /// What the nodes on a path add to each label.
+    fn add_contributions(
+        &self,
+        tree: &Tree,
+        path: Vec<(Option<usize>, Range<usize>)>,
+        sum: &mut AttributionSum,
+    ) {
+        let mut before: Option<(usize, Vec<f64>)> = None;
+        for (input, leaves) in path {
+            let here = shares(&self.sets, tree.entries_in(leaves));
+            match before {
+                None => sum.add_base_values("probability", &here),
+                Some((tested, before)) => {
+                    for (label, (before, here)) in before.iter().zip(&here).enumerate() {
+                        sum.add_contribution(tested, LabelId(label), here - before);
+                    }
+                }
+            }
+            before = input.map(|input| (input, here));
+        }
     }
 
     /// How much each input makes the labels of the rows on either side of its splits more alike: the
@@ -58,7 +72,8 @@ impl ForestModel {
             tree.for_each_split(|input, left, right| {
                 let mut worth = |leaves| worth(&self.sets, tree.entries_in(leaves), &mut sums);
                 let sides = worth(left.clone()) + worth(right.clone());
-                gains[input] += sides - worth(left.start..right.end);
+                // A split that gains nothing may come out just below 0.
+                gains[input] += (sides - worth(left.start..right.end)).max(0.0);
             });
             let total: f64 = gains.iter().sum();
             if total > 0.0 {
@@ -71,20 +86,17 @@ impl ForestModel {
     }
 }
 
-/// To which share of the rows each label is relevant, of those in which it is known; one half if it is known
-/// in none.
+/// To which share of the rows each label is relevant.
 fn shares(sets: &LabelMatrix, entries: &[LeafEntry]) -> Vec<f64> {
     let mut sums = vec![0.0; sets.n_labels()];
-    let mut unknown = vec![0.0; sets.n_labels()];
     let mut n = 0.0;
     for entry in entries {
-        let (set, count) = (entry.set as usize, f64::from(entry.count));
+        let count = f64::from(entry.count);
         n += count;
-        sets.relevant(set).for_each(|label| sums[label.0] += count);
-        sets.unknown_labels(set).for_each(|label| unknown[label.0] += count);
+        sets.relevant(entry.set as usize).for_each(|label| sums[label.0] += count);
     }
-    let share = |(sum, unknown): (f64, f64)| if unknown < n { sum / (n - unknown) } else { 0.5 };
-    sums.into_iter().zip(unknown).map(share).collect()
+    sums.iter_mut().for_each(|sum| *sum /= n);
+    sums
 }
 
 /// Σ_l S_l² / n of some rows, where S_l of n rows have label l: a split is worth the sum of both sides.

@@ -170,8 +170,9 @@ impl ForestModel {
             }
             bits
         };
-        let all = || (0..self.trees.len()).into_par_iter().map(of_tree).collect();
-        self.drawn.get_or_init(all)
+        // One tree after the other: a thread that waited for others here might be given work that waits for
+        // this.
+        self.drawn.get_or_init(|| (0..self.trees.len()).map(of_tree).collect())
     }
 }
 
@@ -193,8 +194,8 @@ impl BaseModel for ForestModel {
             && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
     }
 
-    fn attribution(&self, block: &Block, row: usize) -> Attribution {
-        self.attribution_of(block, row)
+    fn attributions(&self, block: &Block) -> Vec<Attribution> {
+        (0..block.n_rows()).map(|row| self.attribution(block, row)).collect()
     }
 
     fn importance(&self) -> Option<Vec<f64>> {

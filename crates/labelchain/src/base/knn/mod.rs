@@ -140,6 +140,23 @@ impl ChainLearner for NearestNeighbours {
 }
 
 impl NearestNeighboursModel {
+    /// The training rows that vote on one row of a block.
+    fn attribution(&self, scores: &Distances, row: usize) -> Attribution {
+        let evidence = self.evidence(scores, row);
+        let mut sum = AttributionSum::default();
+        let mut n_voted_on = 0;
+        for label in self.labels.ids() {
+            let mut voters = Vec::new();
+            evidence.for_each_voter(label, &evidence.nearest(label), |row| voters.push(row));
+            n_voted_on += usize::from(!voters.is_empty());
+            for &row in &voters {
+                let weight = 1.0 / voters.len() as f64;
+                sum.add_neighbour(row, weight, || self.labels.relevant(row).collect());
+            }
+        }
+        sum.mean(n_voted_on)
+    }
+
     /// Whether a label needs distances that no other label can share: it uses some of the inputs
     /// only, or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
     fn has_own_distances(&self, view: &LabelView) -> bool {
@@ -250,21 +267,9 @@ impl BaseModel for NearestNeighboursModel {
 
     /// The weight of a training row is its share of the votes on all labels, each of which has the same
     /// weight. Where labels have inputs of their own, they have neighbours of their own.
-    fn attribution(&self, block: &Block, row: usize) -> Attribution {
+    fn attributions(&self, block: &Block) -> Vec<Attribution> {
         let scores = self.score(block);
-        let evidence = self.evidence(&scores, row);
-        let mut sum = AttributionSum::default();
-        let mut n_voted_on = 0;
-        for label in self.labels.ids() {
-            let mut voters = Vec::new();
-            evidence.for_each_voter(label, &evidence.nearest(label), |row| voters.push(row));
-            n_voted_on += usize::from(!voters.is_empty());
-            for &row in &voters {
-                let weight = 1.0 / voters.len() as f64;
-                sum.add_neighbour(row, weight, || self.labels.relevant(row).collect());
-            }
-        }
-        sum.mean(n_voted_on)
+        (0..block.n_rows()).map(|row| self.attribution(&scores, row)).collect()
     }
 }
 

@@ -412,23 +412,8 @@ impl BaseModel for NaiveBayesModel {
     }
 
     /// The log-odds of a label are the sum of its prior's and of one term for each input.
-    fn attribution(&self, block: &Block, row: usize) -> Attribution {
-        let row = block.rows[row];
-        let mut sum = AttributionSum::default();
-        sum.add_base_values("log-odds", &self.prior);
-        for (column, factors) in self.factors.iter().enumerate() {
-            let cell = match block.features {
-                Matrix::Dense(dense) => dense.row(row)[column],
-                Matrix::Sparse(_) => block.features.get(row, column) + self.zero[column],
-            };
-            if !cell.is_nan() {
-                let add = |(label, factor): &(LabelId, Factor)| {
-                    sum.add_contribution(column, *label, factor.log_odds(cell));
-                };
-                factors.iter().for_each(add);
-            }
-        }
-        sum.mean(1)
+    fn attributions(&self, block: &Block) -> Vec<Attribution> {
+        block.rows.iter().map(|&row| self.attribution(block.features, row)).collect()
     }
 }
 
@@ -465,6 +450,25 @@ impl Scoring for NaiveBayesModel {
 }
 
 impl NaiveBayesModel {
+    /// The terms of one row.
+    fn attribution(&self, features: &Matrix, row: usize) -> Attribution {
+        let mut sum = AttributionSum::default();
+        sum.add_base_values("log-odds", &self.prior);
+        for (column, factors) in self.factors.iter().enumerate() {
+            let cell = match features {
+                Matrix::Dense(dense) => dense.row(row)[column],
+                Matrix::Sparse(_) => features.get(row, column) + self.zero[column],
+            };
+            if !cell.is_nan() {
+                let add = |(label, factor): &(LabelId, Factor)| {
+                    sum.add_contribution(column, *label, factor.log_odds(cell));
+                };
+                factors.iter().for_each(add);
+            }
+        }
+        sum.mean(1)
+    }
+
     /// How many inputs.
     fn n_features(&self) -> usize {
         self.factors.len()
