@@ -1,6 +1,6 @@
 """What are known labels worth at prediction, and what do unknown ones cost in training?
 
-    python3 bench/known_labels.py PROGRAM DIRECTORY [--repeats N] [TABLE …]
+    python3 bench/known_labels.py PROGRAM DIRECTORY [TABLE …] [--repeats N] [--figure FILE.svg]
 
 PROGRAM is the executable, DIRECTORY has the paper's data sets, and a TABLE is one of
 
@@ -9,7 +9,7 @@ PROGRAM is the executable, DIRECTORY has the paper's data sets, and a TABLE is o
     ask       wrong labels of a row after one label was asked for: by gain, the least certain, any
 
 By default all three, each on two thirds of the rows, tested on the rest, as tables in Markdown. Nothing
-but Python's standard library is needed.
+but Python's standard library is needed. The figure shows the table `known`.
 """
 
 import argparse
@@ -76,7 +76,7 @@ class Bench:
     def unknown(self, repeats):
         print("| set | method | blank | way | rows | Hamming | macro F1 | micro F1 | zero-one |\n" + "|---" * 9 + "|")
         for name in ["emotions", "yeast", "scene"]:
-            for method in ["ecc-nb", "ecc-knn"]:
+            for method in ["ecc-nb", "ecc-knn", "certain-forest"]:
                 found = {}
                 for seed in range(repeats):
                     train, test = self.load(name, seed)
@@ -107,9 +107,10 @@ class Bench:
         found.setdefault(key, []).append((len(train), losses))
 
     def known(self, _):
+        self.curves = {}
         print("| set | method | loss | none known | 1 | 2 | half |\n" + "|---" * 7 + "|")
         for name in ["emotions", "yeast"]:
-            for method in ["ecc-nb", "certain-nb", "ecc-knn"]:
+            for method in ["ecc-nb", "certain-nb", "ecc-knn", "certain-forest"]:
                 train, test = self.load(name, 1)
                 self.train(train, method)
                 n = len(self.labels)
@@ -126,6 +127,7 @@ class Bench:
                     ]
                     wrong, hits = sum(truth != said for truth, said in pairs), sum(truth and said for truth, said in pairs)
                     cells.append((wrong / len(pairs), wrong / (2 * hits + wrong)))
+                self.curves[name, method] = [hamming for hamming, _ in cells]
                 for title, at in [("Hamming", 0), ("micro F1", 1)]:
                     print(f"| {name} | {method} | {title} | {' | '.join(f'{cell[at]:.4f}' for cell in cells)} |", flush=True)
 
@@ -156,18 +158,51 @@ class Bench:
             print(f"| emotions | {method} | {' | '.join(f'{cell:.3f}' for cell in cells)} |", flush=True)
 
 
+def figure(curves):
+    """A panel for each set, a line for each method: the loss of half of the labels by how many others are known."""
+    sets, methods = list(dict.fromkeys(name for name, _ in curves)), list(dict.fromkeys(of for _, of in curves))
+    colours = ["#0072b2", "#56b4e9", "#e69f00", "#009e73"]
+    width, height, top, most = 300, 220, 40, max(max(losses) for losses in curves.values())
+    parts = []
+    for at, method in enumerate(methods):
+        x = 50 + 150 * at
+        parts.append(f'<path d="M{x} 14h22" stroke="{colours[at]}" stroke-width="3"/><text x="{x + 28}" y="18">{method}</text>')
+    for panel, name in enumerate(sets):
+        left, right, bottom = 50 + panel * (width + 40), 30 + (panel + 1) * (width + 40) - 20, top + height
+        x_of = lambda step: left + (right - left) * step / 3
+        y_of = lambda loss: bottom - height * loss / most
+        parts.append(f'<text x="{(left + right) / 2}" y="{top - 6}" text-anchor="middle">{name}</text>')
+        for step, text in enumerate(["none", "1", "2", "half"]):
+            parts.append(f'<text x="{x_of(step):.1f}" y="{bottom + 16}" text-anchor="middle">{text}</text>')
+        for tick in [0, 0.05, 0.1, 0.15, 0.2]:
+            parts.append(f'<path d="M{left} {y_of(tick):.1f}H{right}" stroke="#ddd"/><text x="{left - 6}" y="{y_of(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
+        for at, method in enumerate(methods):
+            points = [(x_of(step), y_of(loss)) for step, loss in enumerate(curves[name, method])]
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            marks = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colours[at]}"/>' for x, y in points)
+            parts.append(f'<polyline points="{line}" fill="none" stroke="{colours[at]}" stroke-width="2"/>{marks}')
+    size = f'width="{len(sets) * (width + 40) + 30}" height="{top + height + 44}"'
+    caption = f'<text x="50" y="{top + height + 36}">labels of a row that are known; Hamming loss of the others, smaller is better</text>'
+    body = "\n".join(parts)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>\n{body}\n{caption}\n</svg>\n'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("directory")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help="unknown, known or ask")
     parser.add_argument("--repeats", type=int, default=1, help="random cuts of the rows for `unknown`")
+    parser.add_argument("--figure", metavar="FILE.svg", help="where to draw the table `known`")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(arguments.program, arguments.directory, place)
         for table in arguments.tables or ["unknown", "known", "ask"]:
             getattr(bench, table)(arguments.repeats)
             print()
+        if arguments.figure:
+            with open(arguments.figure, "w") as file:
+                file.write(figure(bench.curves))
 
 
 if __name__ == "__main__":
