@@ -213,6 +213,13 @@ fn the_estimate_out_of_bag_is_what_new_rows_show() {
             assert!(seen < 0.5 * new, "{method}: {seen} against {new}");
         }
     }
+    // One tree answers about the rows that it did not draw, and about no others.
+    let tree = trained("certain-forest", &train, &[("trees", "1")]);
+    let answers = tree.predict(&test).unwrap().labels;
+    let new = Losses::between(test.labels(), &answers, Undefined::default()).unwrap();
+    let [estimate, new] =
+        [tree.out_of_bag().unwrap(), &new].map(|of| of.get("micro_fnr".parse().unwrap()).unwrap());
+    assert!((estimate - new).abs() < 0.1, "{estimate} against {new}");
     let model = LabelChain::new("certain-forest@zero-one").unwrap().fit(&train).unwrap();
     assert!(model.out_of_bag().is_none(), "label sets of training rows are not kept");
 }

@@ -74,6 +74,8 @@ pub struct Outputs {
     pub joint_laws: Vec<Option<WeightedLabelSets>>,
     /// Where labels stood in the orders that were taken; none where orders are not counted.
     pub orders: Option<OrderCounts>,
+    /// Whether nothing is known of each row: its joint law has no label sets, because nobody could be asked.
+    pub is_unanswered: Vec<bool>,
     keeps_laws: bool,
     /// Whether the scores of each row are by its joint law.
     has_law: Vec<bool>,
@@ -92,6 +94,7 @@ impl Outputs {
             joint_laws: vec![None; n_rows],
             orders: None,
             keeps_laws,
+            is_unanswered: vec![false; n_rows],
             has_law: vec![false; n_rows],
         }
     }
@@ -209,6 +212,7 @@ impl Collector for Outputs {
         places.iter_mut().for_each(|place| *place = place.clamp(0.0, 1.0));
         // A law of no sets says nothing: the scores of the walk do so as well, by one half.
         self.has_law[row] = !is_empty;
+        self.is_unanswered[row] = is_empty;
         if self.keeps_laws && !is_empty {
             let sets = law.iter().map(|(weight, set)| (weight, set.to_vec()));
             self.joint_laws[row] = Some(sets.collect());

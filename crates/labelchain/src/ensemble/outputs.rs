@@ -259,6 +259,10 @@ impl Ensemble {
                 }
                 let scores = outputs.scores.chunks_exact(n_labels.max(1));
                 for (at, (row, scores)) in rows.into_iter().zip(scores).enumerate() {
+                    // A row that every tree drew was seen by all of them.
+                    if outputs.is_unanswered[at] {
+                        continue;
+                    }
                     let place = place_of[row];
                     n_members[place] += 1;
                     let relevant = outputs.decisions.relevant(at);

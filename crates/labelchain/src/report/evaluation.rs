@@ -614,11 +614,14 @@ impl<'a> TestedMethods<'a> {
             inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
             let n = inputs.len();
             inputs.truncate(MAX_BARS);
-            let chosen = if n > MAX_BARS {
+            let mut chosen = if n > MAX_BARS {
                 format!("the {MAX_BARS} greatest of {n} inputs")
             } else {
                 "all inputs".into()
             };
+            if self.folds.n_folds() > 1 {
+                chosen += ", mean over folds";
+            }
             let id = format!("importance-{}", slug(group.name));
             figures.extend(figure::importance(id, group.name, &inputs, &chosen));
         }
@@ -740,10 +743,15 @@ fn procedure(cut: &str, has_folds: bool) -> Vec<String> {
         "Main losses are Hamming, zero-one, and one minus the F1 of rows, labels and all cells. The method \
          with the least mean rank by them leads, and is described label by label; of equals, the first."
             .into(),
-        "Measures of labels and of probabilities, curves and counts rest on all tested rows together. The \
-         macro AUC of the baseline is below one half: a fold with more relevant rows to test has \
-         fewer to learn from, and so lower probabilities."
-            .into(),
+        format!(
+            "Measures of labels and of probabilities, curves and counts rest on all tested rows together.{}",
+            if has_folds {
+                " The macro AUC of the baseline is below one half: a fold with more relevant rows to test \
+                 has fewer to learn from, and so lower probabilities."
+            } else {
+                ""
+            }
+        ),
         "Calibration error: cells in fifteen bins of equal width by their probability; the mean distance of \
          a bin's mean probability from its share of relevant cells."
             .into(),

@@ -39,7 +39,7 @@ pub(in crate::report) fn importance(
         title: format!("Inputs of {method}"),
         caption: format!(
             "What the splits by an input take away of the variance of the labels, as a share of all \
-             splits; {chosen}, mean over folds."
+             splits; {chosen}."
         ),
         text: text.join(". ") + ".",
         drawing,
