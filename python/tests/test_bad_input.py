@@ -42,7 +42,7 @@ def clf():
         (X, None, "needs the labels"),
         (X, sparse.csr_matrix(Y * 2), "other values than 0 and 1"),
         (pd.DataFrame(X, columns=["a", "a"]), Y, "a.* occurs|unique column names"),
-        (pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(Y, columns=["b", "c"]), 'column name "b" occurs'),
+        (pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(Y, columns=["b", "c"]), "column 'b' is in X and in Y"),
         (pd.DataFrame({"a": [[1]] * 12}), Y, "neither a number, a category, text nor a date"),
         (pd.DataFrame({"a": ["x", 1] * 6}), Y, "neither a number|mixed"),
     ],
