@@ -138,8 +138,7 @@ impl Model {
         rows: &Rows,
         request: Request<'_>,
     ) -> PyResult<Numbers<'py>> {
-        let prediction = self.answer(py, rows, &request, |rows| rows.predict())?;
-        Ok(self.numbers(py, &prediction, prediction.probabilities.clone()))
+        self.numbers(py, rows, &request, |of| of.probabilities.clone())
     }
 
     /// Log-odds or, where there are no probabilities, margins, and notes.
@@ -149,8 +148,7 @@ impl Model {
         rows: &Rows,
         request: Request<'_>,
     ) -> PyResult<Numbers<'py>> {
-        let prediction = self.answer(py, rows, &request, |rows| rows.predict())?;
-        Ok(self.numbers(py, &prediction, prediction.decision_values()))
+        self.numbers(py, rows, &request, Prediction::decision_values)
     }
 
     /// How the answer about each row came about, as JSON, and notes.
@@ -270,15 +268,18 @@ impl Model {
         })
     }
 
+    /// A number for each label of each row, where there is one, and notes.
     fn numbers<'py>(
         &self,
         py: Python<'py>,
-        of: &Prediction,
-        numbers: Option<Vec<f64>>,
-    ) -> Numbers<'py> {
-        let n_labels = self.model.label_names().len();
-        let numbers = numbers.map(|numbers| table(py, of.n_rows(), n_labels, numbers));
-        (numbers, texts(&of.notes))
+        rows: &Rows,
+        request: &Request<'_>,
+        numbers: impl Fn(&Prediction) -> Option<Vec<f64>>,
+    ) -> PyResult<Numbers<'py>> {
+        let prediction = self.answer(py, rows, request, |rows| rows.predict())?;
+        let (n_rows, n_labels) = (prediction.n_rows(), self.model.label_names().len());
+        let cells = numbers(&prediction).map(|cells| table(py, n_rows, n_labels, cells));
+        Ok((cells, texts(&prediction.notes)))
     }
 
     /// The explanation of a row as the program writes it, with what it takes to tell the story of the

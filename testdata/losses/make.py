@@ -8,13 +8,17 @@ and for what it refuses. "paper" holds losses, computed here in fractions and fr
 table in docs/conventions.md, and "vacuous" counts the cells whose own denominator is zero.
 """
 
-import json
 import random
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy
 import sklearn
 from sklearn import metrics
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from golden import blank, drawn, write  # noqa: E402
 
 VERSIONS = f"scikit-learn {sklearn.__version__}, numpy {numpy.__version__}"
 TOLERANCE = 1e-12
@@ -30,20 +34,8 @@ def digits(row):
     return "".join(map(str, row))
 
 
-def drawn(rng, n_rows, shares):
-    """One cell per row and label, relevant with the label's share."""
-    return [[int(rng.random() < share) for share in shares] for _ in range(n_rows)]
-
-
 def flipped(rng, table, share):
     return [[cell ^ int(rng.random() < share) for cell in row] for row in table]
-
-
-def blank(table, rows=(), labels=()):
-    return [
-        [0 if row in rows or label in labels else cell for label, cell in enumerate(cells)]
-        for row, cells in enumerate(table)
-    ]
 
 
 def cases():
@@ -145,15 +137,8 @@ def main():
         table = numpy.zeros(shape, dtype=int)
         assert number(lambda: metrics.hamming_loss(table, table)) is None, shape
 
-    head = {
-        "tool": "scikit-learn, and fractions for the paper's rule",
-        "version": VERSIONS,
-        "command": "python testdata/losses/make.py > testdata/losses/golden.json",
-        "tolerance": TOLERANCE,
-    }
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    recorded = ",\n  ".join(json.dumps(case(*parts)) for parts in cases())
-    print("{" + ",\n ".join(lines) + ',\n "cases": [\n  ' + recorded + "\n ]}")
+    recorded = (case(*parts) for parts in cases())
+    write("losses", "scikit-learn, and fractions for the paper's rule", VERSIONS, TOLERANCE, recorded)
 
 
 if __name__ == "__main__":

@@ -11,22 +11,21 @@ calibration_curve's, with the size of each bin that holds cells. Answers are the
 half.
 """
 
-import json
 import random
+import sys
 import warnings
+from pathlib import Path
 
 import numpy
 import sklearn
 from sklearn import calibration, metrics
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from golden import blank, drawn, write  # noqa: E402
+
 VERSIONS = f"scikit-learn {sklearn.__version__}, numpy {numpy.__version__}"
 TOLERANCE = 1e-12
 N_BINS = 15
-
-
-def drawn(rng, n_rows, shares):
-    """One cell per row and label, relevant with the label's share."""
-    return [[int(rng.random() < share) for share in shares] for _ in range(n_rows)]
 
 
 def guessed(rng, truth, levels=None):
@@ -36,13 +35,6 @@ def guessed(rng, truth, levels=None):
         return round(value * levels) / levels if levels else value
 
     return [[guess(cell) for cell in row] for row in truth]
-
-
-def blank(table, rows=(), labels=(), cell=0):
-    return [
-        [cell if row in rows or label in labels else old for label, old in enumerate(cells)]
-        for row, cells in enumerate(table)
-    ]
 
 
 def cases():
@@ -143,15 +135,8 @@ def case(name, truth, probabilities):
 
 
 def main():
-    head = {
-        "tool": "scikit-learn, and NumPy for one_error and ece",
-        "version": VERSIONS,
-        "command": "python testdata/rankings/make.py > testdata/rankings/golden.json",
-        "tolerance": TOLERANCE,
-    }
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    recorded = ",\n  ".join(json.dumps(case(*parts)) for parts in cases())
-    print("{" + ",\n ".join(lines) + ',\n "cases": [\n  ' + recorded + "\n ]}")
+    recorded = (case(*parts) for parts in cases())
+    write("rankings", "scikit-learn, and NumPy for one_error and ece", VERSIONS, TOLERANCE, recorded)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod golden;
+
+use golden::{assert_agrees, table};
 use labelchain::data::LabelMatrix;
 use labelchain::loss::{Averaging, Criterion, Losses, Rate, Undefined};
 use serde_json::Value;
@@ -15,26 +18,6 @@ fn golden() -> Value {
 fn cases(golden: &Value) -> impl Iterator<Item = (&Value, LabelMatrix, LabelMatrix)> {
     let cases = golden["cases"].as_array().unwrap();
     cases.iter().map(|case| (case, table(&case["truth"]), table(&case["answer"])))
-}
-
-/// Rows written as digits: "101" has its first and last label relevant.
-fn table(rows: &Value) -> LabelMatrix {
-    let rows: Vec<&str> =
-        rows.as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
-    let mut labels = LabelMatrix::new(rows[0].len());
-    for digits in rows {
-        let row = labels.push_row();
-        labels.ids().zip(digits.bytes()).for_each(|(label, is)| labels.set(row, label, is == b'1'));
-    }
-    labels
-}
-
-fn assert_agrees(ours: Option<f64>, theirs: Option<f64>, golden: &Value, place: &str) {
-    let tolerance = golden["tolerance"].as_f64().unwrap();
-    match (ours, theirs) {
-        (Some(a), Some(b)) => assert!((a - b).abs() <= tolerance, "{place}: {a}, not {b}"),
-        (a, b) => assert_eq!(a, b, "{place}"),
-    }
 }
 
 /// The loss scikit-learn gives, from the metric it gives; nothing where that is nan.

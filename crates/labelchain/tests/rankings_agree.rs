@@ -4,24 +4,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod golden;
+
+use golden::{assert_agrees, table};
 use labelchain::data::LabelMatrix;
 use labelchain::loss::{Calibration, LabelMeasures, Measure, Ranking, Undefined};
 use serde_json::Value;
 
 fn golden() -> Value {
     serde_json::from_str(include_str!("../../../testdata/rankings/golden.json")).unwrap()
-}
-
-/// Rows written as digits: "101" has its first and last label relevant.
-fn table(rows: &Value) -> LabelMatrix {
-    let rows: Vec<&str> =
-        rows.as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
-    let mut labels = LabelMatrix::new(rows[0].len());
-    for digits in rows {
-        let row = labels.push_row();
-        labels.ids().zip(digits.bytes()).for_each(|(label, is)| labels.set(row, label, is == b'1'));
-    }
-    labels
 }
 
 /// Each case with its name, truth and probabilities.
@@ -33,13 +24,10 @@ fn cases(golden: &Value) -> impl Iterator<Item = (&Value, LabelMatrix, Vec<f64>)
     })
 }
 
-fn assert_agrees(ours: Option<f64>, theirs: &Value, golden: &Value, place: &str) {
+/// As in other golden files; what is there is a number or null, and no misspelt key.
+fn assert_same(ours: Option<f64>, theirs: &Value, golden: &Value, place: &str) {
     assert!(theirs.is_number() || theirs.is_null(), "{place}: {theirs}");
-    let tolerance = golden["tolerance"].as_f64().unwrap();
-    match (ours, theirs.as_f64()) {
-        (Some(a), Some(b)) => assert!((a - b).abs() <= tolerance, "{place}: {a}, not {b}"),
-        (a, b) => assert_eq!(a, b, "{place}"),
-    }
+    assert_agrees(ours, theirs.as_f64(), golden, place);
 }
 
 #[test]
@@ -58,7 +46,7 @@ fn every_measure_of_rankings_and_of_calibration_agrees() {
                     continue;
                 }
                 let place = format!("{}, {}", case["name"], measure.key);
-                assert_agrees(measure.value, &case[part][measure.key], &golden, &place);
+                assert_same(measure.value, &case[part][measure.key], &golden, &place);
                 n_compared += 1;
             }
         };
@@ -78,8 +66,8 @@ fn the_reliability_curve_agrees() {
         for (bin, theirs) in curve.iter().zip(theirs) {
             let place = format!("{}, {theirs}", case["name"]);
             assert_eq!(Some(bin.n_cells as u64), theirs[0].as_u64(), "{place}");
-            assert_agrees(Some(bin.mean_probability), &theirs[1], &golden, &place);
-            assert_agrees(Some(bin.share_relevant), &theirs[2], &golden, &place);
+            assert_same(Some(bin.mean_probability), &theirs[1], &golden, &place);
+            assert_same(Some(bin.share_relevant), &theirs[2], &golden, &place);
         }
     }
 }
@@ -111,7 +99,7 @@ fn every_measure_of_each_label_agrees() {
                 ("average_precision", ours.average_precision),
             ] {
                 let place = format!("{}, label {label}, {key}", case["name"]);
-                assert_agrees(value, &theirs[key], &golden, &place);
+                assert_same(value, &theirs[key], &golden, &place);
             }
             n_labels += 1;
             n_without_auc += usize::from(ours.auc.is_none());
