@@ -12,7 +12,7 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
-pub use outputs::{EnsembleOutput, Wanted};
+pub use outputs::{EnsembleOutput, OutputOptions};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
     Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,

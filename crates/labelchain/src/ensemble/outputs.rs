@@ -34,13 +34,13 @@ pub struct EnsembleOutput {
     pub orders: Option<OrderCounts>,
 }
 
-/// What is wanted of an ensemble beside answers.
+/// What an ensemble is to give beside answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OutputOptions {
     /// The probability of each label.
     pub probabilities: bool,
-    /// Where labels stood in the orders that were chosen.
-    pub orders: bool,
+    /// How answers came about: where labels stood in the orders that were chosen.
+    pub details: bool,
 }
 
 impl Ensemble {
@@ -50,10 +50,10 @@ impl Ensemble {
         &self,
         queries: &Queries,
         aims: &[Aim],
-        wanted: Wanted,
+        wanted: OutputOptions,
         cancel: &Cancel,
     ) -> Result<EnsembleOutput> {
-        if wanted == Wanted::default() && aims.iter().all(|aim| aim.is_by_votes()) {
+        if wanted == OutputOptions::default() && aims.iter().all(|aim| aim.is_by_votes()) {
             let votes = self.votes(queries, cancel)?;
             let answers = aims.iter().map(|_| self.decide(&votes)).collect();
             let (probabilities, margins, orders) = (None, None, None);
@@ -69,7 +69,7 @@ impl Ensemble {
         let is_probability = self.calibration.is_some() || !self.gives_margins();
         let keeps_laws = rules.iter().any(DecisionRule::needs_label_sets);
         let mut orders =
-            (wanted.orders && self.chooses_orders()).then(|| OrderCounts::new(self.n_labels));
+            (wanted.details && self.chooses_orders()).then(|| OrderCounts::new(self.n_labels));
         let counts_orders = orders.is_some();
         let ask = |member: &Member, block: &Block| member.outputs(block, keeps_laws, counts_orders);
         self.ask(queries, cancel, ask, |start, outputs: Vec<Outputs>| {

@@ -8,7 +8,7 @@ use crate::data::split::Folds;
 use crate::data::{Bags, Dataset, LabelMatrix};
 use crate::decide::{Aim, Share};
 use crate::distance::Neighbourhood;
-use crate::ensemble::{Queries, Wanted};
+use crate::ensemble::{OutputOptions, Queries};
 use crate::error::{Error, Result};
 use crate::experiment::Baseline;
 use crate::loss::{Calibration, LabelMeasures, Losses, Ranking, Undefined};
@@ -304,7 +304,7 @@ impl<'a> CrossValidation<'a> {
             let rows =
                 FoldRows { name: data.name(), train: &self.folds.train_rows(at), test: &test_rows };
             let fold = Fold::new(rows, self.seed.child("fold", at), &options, &cut)?;
-            let wanted = Wanted { probabilities: self.probabilities, orders: self.details };
+            let wanted = OutputOptions { probabilities: self.probabilities, details: self.details };
             let tested = fold.test(self.methods, &self.settings, wanted, options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
                 evaluation.add(&test_rows, tested?);
@@ -406,7 +406,7 @@ impl Fold {
         &'a self,
         methods: &'a [Method],
         settings: &'a Settings,
-        wanted: Wanted,
+        wanted: OutputOptions,
         progress: &'a dyn Fn(Progress),
     ) -> impl Iterator<Item = Result<Tested>> + 'a {
         let mut train_rows = None;
@@ -454,7 +454,7 @@ impl Fold {
         &'a self,
         fitted: &Fitted,
         aims: &[Aim],
-        wanted: Wanted,
+        wanted: OutputOptions,
         train_rows: &mut Option<Neighbourhood<'a>>,
     ) -> Result<Vec<Tested>> {
         let clock = Clock::start();
@@ -466,7 +466,7 @@ impl Fold {
         let queries = Queries { rows: &self.test, known: None, train: rows };
         let output = fitted.ensemble.answer(&queries, aims, wanted, cancel)?;
         let (train, predict) = (self.cost + fitted.cost, clock.cost());
-        let mut details = wanted.orders.then(|| FoldDetails::of(fitted, output.orders, aims));
+        let mut details = wanted.details.then(|| FoldDetails::of(fitted, output.orders, aims));
         let tested = |(answers, aim): (LabelMatrix, &Aim)| {
             let truth = self.train.data().labels();
             let held_out = fitted.held_out.as_ref().filter(|_| wanted.probabilities);
@@ -519,7 +519,7 @@ mod tests {
         let settings = Settings::default();
         let answers = |names: &[&str]| -> Vec<Option<LabelMatrix>> {
             let methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
-            let tested = fold.test(&methods, &settings, Wanted::default(), &|_| ());
+            let tested = fold.test(&methods, &settings, OutputOptions::default(), &|_| ());
             tested.map(|tested| tested.ok().map(|tested| tested.answers)).collect()
         };
         // Support vector machines do not learn from rows with unknown labels.
@@ -546,7 +546,8 @@ mod tests {
         };
         let settings = Settings::default();
         let fits = |fold: &Fold| {
-            fold.test(&methods, &settings, Wanted::default(), &|_| ()).all(|tested| tested.is_ok())
+            fold.test(&methods, &settings, OutputOptions::default(), &|_| ())
+                .all(|tested| tested.is_ok())
         };
         let least = (0..60).map(|at| (1000.0 * 1.3f64.powi(at)) as u64);
         let least = least.into_iter().find(|&limit| fits(&fold(limit))).unwrap();

@@ -8,7 +8,7 @@ use super::{AlignedRows, Model};
 use crate::chain::{Attribution, Score, Trace};
 use crate::data::{Dataset, LabelMatrix, Matrix, Note};
 use crate::distance::Neighbourhood;
-use crate::ensemble::{Queries, Wanted};
+use crate::ensemble::{OutputOptions, Queries};
 use crate::error::{Error, Result};
 
 /// What a model answers about rows.
@@ -135,15 +135,15 @@ impl Model {
 impl AlignedRows<'_> {
     /// Labels the rows.
     pub fn predict(&self) -> Result<Prediction> {
-        self.predict_with(Wanted { probabilities: true, ..Wanted::default() })
+        self.predict_with(OutputOptions { probabilities: true, ..OutputOptions::default() })
     }
 
     /// Labels the rows, without probabilities unless the aim of the model needs them.
     pub fn predict_labels(&self) -> Result<Prediction> {
-        self.predict_with(Wanted::default())
+        self.predict_with(OutputOptions::default())
     }
 
-    fn predict_with(&self, wanted: Wanted) -> Result<Prediction> {
+    fn predict_with(&self, wanted: OutputOptions) -> Result<Prediction> {
         let Model { ensemble, label_names, .. } = self.model;
         let train = self.model.neighbourhood()?;
         let queries = self.queries(train.as_ref());

@@ -12,7 +12,7 @@ use super::peak::Watch;
 use super::protocol::{MethodSpec, Protocol};
 use crate::data::Dataset;
 use crate::data::split::Folds;
-use crate::ensemble::Wanted;
+use crate::ensemble::OutputOptions;
 use crate::error::{Result, unpoisoned};
 use crate::experiment::{Fold, FoldRows};
 use crate::method::Method;
@@ -132,7 +132,8 @@ impl Work {
                 for (settings, places) in alike(&unit.methods, &self.protocol.methods) {
                     let of = |&at: &usize| self.protocol.methods[at].method;
                     let methods: Vec<Method> = places.iter().map(of).collect();
-                    let mut tests = fold.test(&methods, settings, Wanted::default(), &|_| ());
+                    let mut tests =
+                        fold.test(&methods, settings, OutputOptions::default(), &|_| ());
                     for at in places {
                         if self.cancel.is_cancelled() {
                             return;
