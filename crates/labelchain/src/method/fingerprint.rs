@@ -93,8 +93,8 @@ mod tests {
             computed.push_str(&format!("{} {checksum}\n", evaluation.name));
         }
         computed.push_str(&format!("losses {}\n", losses(&evaluations)));
-        // Bases of log-odds and of margins, orders that depend on the row and such that do not. Forests
-        // are the same below their answers, and have a line above.
+        // Aims go by probabilities made of log-odds, of votes of neighbours and of margins; a forest's label
+        // sets are those of its joint law, where other methods have one for each member.
         let aims = [
             "hamming",
             "zero-one",
@@ -105,7 +105,7 @@ mod tests {
             "recall=0.7",
             "top=2",
         ];
-        let names = ["ecc-nb", "dynamic-knn", "br-svm"];
+        let names = ["ecc-nb", "dynamic-knn", "br-svm", "certain-forest"];
         let aimed = names.iter().flat_map(|of| aims.map(|aim| format!("{of}@{aim}")));
         let aimed: Vec<Method> = aimed.map(|name| name.parse().unwrap()).collect();
         let aimed = run(&aimed, &[]);
