@@ -12,8 +12,9 @@ use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
-    Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, LabelMatrix, MissingLabels, Note,
-    ReadOptions, Reading, RowNumbers, Table, Threshold, read, read_in_blocks,
+    Attribute, Checksums, ColumnRoles, CsvNames, Dataset, Encoding, Format, IdColumn, LabelChoice,
+    LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Table, Threshold, read,
+    read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -100,6 +101,11 @@ impl DataFile {
         read(&self.path, &self.reading.options())
     }
 
+    /// The same, with columns that are no inputs set apart, or found.
+    pub(crate) fn read_columns(&self, columns: &ColumnArgs) -> Result<Reading> {
+        read(&self.path, &ReadOptions { roles: columns.roles(), ..self.reading.options() })
+    }
+
     /// The same error about a cell, by its place in the file; `row` gives the row's place there.
     pub(crate) fn in_file(&self, error: Error, row: impl FnOnce(usize) -> usize) -> Error {
         error.in_whole(self.path.display().to_string(), row)
@@ -109,6 +115,37 @@ impl DataFile {
     pub(crate) fn not_over(&self, out: &Path) -> Result<()> {
         let list = self.reading.labels_xml.clone().unwrap_or_else(|| xml_beside(&self.path));
         not_over(&[&self.path, &list], out)
+    }
+}
+
+/// What columns are for that are no labels.
+#[derive(Args)]
+pub(crate) struct ColumnArgs {
+    /// A column that is left out (repeatable)
+    #[arg(long, value_name = "COLUMN", help_heading = COLUMNS)]
+    drop: Vec<String>,
+
+    /// A column that says which row is which: not learned from, and carried into every output (repeatable)
+    #[arg(long, value_name = "COLUMN", help_heading = COLUMNS)]
+    id: Vec<String>,
+
+    /// A column of texts, whose words and pairs of words are learned from (repeatable)
+    #[arg(long, value_name = "COLUMN", help_heading = COLUMNS)]
+    text: Vec<String>,
+
+    /// A column that is learned from as it is, though it looks like an identifier, a date or a text (repeatable)
+    #[arg(long, value_name = "COLUMN", help_heading = COLUMNS)]
+    keep: Vec<String>,
+}
+
+const COLUMNS: &str = "Other columns";
+
+impl ColumnArgs {
+    /// What is said, and that dates and identifiers are to be found.
+    pub(crate) fn roles(&self) -> ColumnRoles {
+        let ColumnArgs { drop, id, text, keep } = self;
+        let [drop, id, text, keep] = [drop, id, text, keep].map(Vec::clone);
+        ColumnRoles { drop, id, text, keep, find: true }
     }
 }
 
@@ -174,15 +211,17 @@ impl ModelAndRows {
         self.model.load(self.data.reading.max_memory)
     }
 
-    /// The rows as the file has them, so many at a time, with what the reader has to say.
+    /// The rows as the file has them, so many at a time, with what the reader has to say. `ids` are columns that
+    /// say which row is which, besides those that the model knows.
     fn blocks<'m>(
         &'m self,
         model: &'m Model,
+        ids: &'m [String],
         n_rows: usize,
         labels: LabelsOfRows,
     ) -> Result<impl Iterator<Item = Result<(Dataset, Vec<Note>)>> + 'm> {
         let path = &self.data.path;
-        let options = self.data.reading.for_model(model, path, labels)?;
+        let options = self.data.reading.for_model(model, ids, path, labels)?;
         let blocks = read_in_blocks(path, &options, n_rows)?;
         Ok(blocks.map(move |block| {
             let mut block = block?;
@@ -193,8 +232,22 @@ impl ModelAndRows {
                 let text = "some labels are there and others missing, and all of them are ignored";
                 block.notes.push(Note { code: "ignored-labels", text: text.into() });
             }
-            Ok((model.rows(block.table, path)?, block.notes))
+            let rows = model.rows(block.table, path)?;
+            Ok((self.with_ids(model, ids, rows)?, block.notes))
         }))
+    }
+
+    /// The same rows, with the columns set apart that say which row is which: those that are asked for, and
+    /// those of the model that are there.
+    fn with_ids(&self, model: &Model, ids: &[String], rows: Dataset) -> Result<Dataset> {
+        let is_there = |name: &&String| rows.attributes().iter().any(|of| of.name == **name);
+        let of_model = model.ids().iter().filter(|name| !ids.contains(name)).filter(is_there);
+        let id: Vec<String> = ids.iter().chain(of_model).cloned().collect();
+        if id.is_empty() {
+            return Ok(rows);
+        }
+        let roles = ColumnRoles { id, ..ColumnRoles::default() };
+        roles.apply(rows, &self.data.path).map(|(rows, _)| rows)
     }
 
     /// The selected rows, of so many at a time: as the file has them, and as the model takes them.
@@ -202,11 +255,12 @@ impl ModelAndRows {
         &'m self,
         model: &'m Model,
         selection: &'m Selection,
+        ids: &'m [String],
         n_rows: usize,
         labels: LabelsOfRows,
     ) -> Result<impl Iterator<Item = Result<(Dataset, AlignedRows<'m>)>> + 'm> {
         let (mut noted, mut n_read, mut n_given) = (HashSet::new(), 0, 0);
-        let blocks = self.blocks(model, n_rows, labels)?.map(Some).chain(iter::once(None));
+        let blocks = self.blocks(model, ids, n_rows, labels)?.map(Some).chain(iter::once(None));
         let given = move |block: Option<Result<(Dataset, Vec<Note>)>>| {
             let Some(block) = block else {
                 // Only now is it known how many rows there are.
@@ -222,30 +276,59 @@ impl ModelAndRows {
             }
             n_given += found.n_rows();
             for note in notes.iter().chain(rows.notes()).filter(|note| noted.insert(note.code)) {
-                if note.code == "ignored-labels" {
-                    remark(&format!("note: {}; --known keeps those that are there", note.text));
-                } else {
-                    remark(&format!("note: {}{more}", note.text));
-                }
+                let more = if note.code == "ignored-labels" { "" } else { more };
+                remark(&format!("note: {}{more}", note_in_words(note)));
             }
             Ok(Some((found, rows)))
         };
         Ok(blocks.map(given).filter_map(Result::transpose))
     }
 
-    /// One row, as the model takes it.
-    pub(crate) fn row<'m>(&self, model: &'m Model, row: usize) -> Result<AlignedRows<'m>> {
+    /// One row, by its number or by what a column says that tells rows apart: its number, and the row as the
+    /// model takes it.
+    pub(crate) fn row<'m>(
+        &self,
+        model: &'m Model,
+        choice: &RowChoice,
+    ) -> Result<(usize, AlignedRows<'m>)> {
+        let RowChoice { row, id } = choice;
+        if id.is_some() && model.ids().is_empty() {
+            return Err(Error::Setting {
+                name: "--id",
+                value: "given, and the model knows no column that tells rows apart".into(),
+                accepted: "left out for --row, or used with a model that was trained with --id COLUMN",
+            });
+        }
         let mut first = 0;
-        for block in self.blocks(model, 4096, LabelsOfRows::Ignored)? {
+        for block in self.blocks(model, &[], 4096, LabelsOfRows::Ignored)? {
             let (found, of_block) = block?;
             notes(&of_block);
-            if row - first < found.n_rows() {
-                let aligned = self.aligned(model, &found.select(&[row - first]), |_| row)?;
+            let place = match id {
+                Some(id) => {
+                    let place = |of: &IdColumn| of.cells.iter().position(|cell| cell == id);
+                    found.ids().iter().find_map(place)
+                }
+                None => Some(row.unwrap_or(0) - first).filter(|&place| place < found.n_rows()),
+            };
+            if let Some(place) = place {
+                let row = first + place;
+                let aligned = self.aligned(model, &found.select(&[place]), |_| row)?;
                 notes(aligned.notes());
-                return Ok(aligned);
+                return Ok((row, aligned));
             }
             first += found.n_rows();
         }
+        if let Some(id) = id {
+            return Err(Error::Columns {
+                path: self.data.path.clone(),
+                problem: format!(
+                    "has no row whose {} is {id:?}",
+                    model.ids().iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" or ")
+                ),
+                remedy: "look it up in the file, or count rows from 0 with --row".into(),
+            });
+        }
+        let row = row.unwrap_or(0);
         let purpose = format!("--row {row} (rows count from 0)");
         Err(Error::TooFewRows { needed: row.saturating_add(1), found: first, purpose })
     }
@@ -272,6 +355,19 @@ impl ModelAndRows {
         let aligned = model.align(some, &self.data.path);
         aligned.map_err(|error| self.data.in_file(error, row))
     }
+}
+
+/// Which row of a data file is meant.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RowChoice {
+    /// Which row, counted from 0
+    #[arg(long, value_name = "N")]
+    row: Option<usize>,
+
+    /// Which row, by what it has in a column that the model was trained with as --id
+    #[arg(long, value_name = "VALUE")]
+    id: Option<String>,
 }
 
 /// Which rows of a data file are used.
@@ -363,7 +459,19 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Tells what a reader had to decide.
 pub(crate) fn notes(notes: &[Note]) {
-    notes.iter().for_each(|note| remark(&format!("note: {}", note.text)));
+    notes.iter().for_each(|note| remark(&format!("note: {}", note_in_words(note))));
+}
+
+/// A note, and which option changes what it says.
+pub(crate) fn note_in_words(note: &Note) -> String {
+    let remedy = match note.code {
+        "identifiers" => "; --id COLUMN carries such a column along, --keep COLUMN learns from it",
+        "texts" => "; --text COLUMN learns from the words",
+        "dates" => "; --keep COLUMN takes them for names",
+        "ignored-labels" => "; --known keeps those that are there",
+        _ => "",
+    };
+    format!("{}{remedy}", note.text)
 }
 
 /// How to read a data file. Which columns are labels: the first of these ways that applies.
@@ -719,7 +827,13 @@ impl ReadingArgs {
     }
 
     /// Rows to be labelled may carry the labels or not, unless the user says where they are.
-    fn for_model(&self, model: &Model, path: &Path, labels: LabelsOfRows) -> Result<ReadOptions> {
+    fn for_model(
+        &self,
+        model: &Model,
+        ids: &[String],
+        path: &Path,
+        labels: LabelsOfRows,
+    ) -> Result<ReadOptions> {
         let mut options = self.options();
         if let (LabelsOfRows::Known, LabelChoice::Tags { .. }) = (labels, &options.labels) {
             return Err(Error::Setting {
@@ -735,7 +849,9 @@ impl ReadingArgs {
             LabelsOfRows::Ignored => MissingLabels::Irrelevant,
             LabelsOfRows::Known => MissingLabels::Learn,
         };
-        options.attributes = model.attributes().into();
+        // Identifiers are as they are spelt: 007 is not 7.
+        let ids = ids.iter().chain(model.ids()).map(|name| Attribute::nominal(name, [""; 0]));
+        options.attributes = model.columns().into_iter().chain(ids).collect();
         // The largest index of a few rows does not say how many features there are.
         if matches!(Format::of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
@@ -764,6 +880,7 @@ impl ReadingArgs {
             dedupe: self.dedupe,
             attributes: Arc::default(),
             n_features: self.features,
+            roles: ColumnRoles::default(),
             max_memory: self.max_memory(),
             checksums: Checksums::default(),
         }

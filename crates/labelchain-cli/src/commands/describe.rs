@@ -6,7 +6,7 @@ use clap::Args;
 use labelchain::data::Description;
 use serde::Serialize;
 
-use crate::args::DataFile;
+use crate::args::{ColumnArgs, DataFile, note_in_words};
 use crate::bars::{bar, cut};
 use crate::messages::{Failure, print, print_data};
 
@@ -16,6 +16,9 @@ pub(crate) struct Describe {
     #[command(flatten)]
     data: DataFile,
 
+    #[command(flatten)]
+    columns: ColumnArgs,
+
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -23,7 +26,7 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let reading = self.data.read()?;
+        let reading = self.data.read_columns(&self.columns)?;
         let description = Description::of(&reading.table, &reading.notes);
         if self.json {
             return print_data(&json(&description));
@@ -46,6 +49,10 @@ struct Json<'a> {
     label_counts: &'a [usize],
     notes: Vec<JsonNote<'a>>,
     features_nominal: usize,
+    features_date: usize,
+    features_text: usize,
+    ids: &'a [String],
+    left_out: &'a [String],
     features_one_hot: usize,
     rows_without_labels: usize,
     label_sets: usize,
@@ -72,6 +79,10 @@ fn json(description: &Description) -> String {
         label_counts: &description.label_counts,
         notes: notes.map(|note| JsonNote { code: note.code, text: &note.text }).collect(),
         features_nominal: description.n_nominal,
+        features_date: description.n_dates,
+        features_text: description.n_texts,
+        ids: &description.ids,
+        left_out: &description.left_out,
         features_one_hot: description.n_features_one_hot,
         rows_without_labels: description.n_rows_without_labels,
         label_sets: description.n_label_sets,
@@ -87,10 +98,16 @@ pub(crate) fn text(description: &Description) -> String {
     const BAR: usize = 40;
     let mut page = String::new();
     let d = description;
-    let kinds = match (d.n_nominal, d.n_features_one_hot == d.n_features) {
-        (0, _) => String::new(),
-        (n, true) => format!(" ({n} nominal)"),
-        (n, false) => format!(" ({n} nominal; {} with --one-hot)", d.n_features_one_hot),
+    let kinds = [(d.n_nominal, "nominal"), (d.n_dates, "dates"), (d.n_texts, "texts")];
+    let kinds = kinds.into_iter().filter(|(n, _)| *n > 0).map(|(n, kind)| match (n, kind) {
+        (1, "dates" | "texts") => format!("1 {}", &kind[..kind.len() - 1]),
+        _ => format!("{n} {kind}"),
+    });
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    let kinds = match (kinds.as_str(), d.n_features_one_hot == d.n_features) {
+        ("", _) => String::new(),
+        (kinds, true) => format!(" ({kinds})"),
+        (kinds, false) => format!(" ({kinds}; {} with --one-hot)", d.n_features_one_hot),
     };
     let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let instances = d.n_instances.map(|n| format!(" ({n} instances)")).unwrap_or_default();
@@ -131,7 +148,7 @@ pub(crate) fn text(description: &Description) -> String {
     }
     page.push_str(if d.notes.is_empty() { "\nNo problems found.\n" } else { "\nNotes\n" });
     for note in &d.notes {
-        let _ = writeln!(page, "  {:<20} {}", note.code, note.text);
+        let _ = writeln!(page, "  {:<20} {}", note.code, note_in_words(note));
     }
     page
 }

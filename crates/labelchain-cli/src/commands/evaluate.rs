@@ -16,7 +16,7 @@ use labelchain::{Method, RunOptions, Seed, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    AimArgs, BagArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
+    AimArgs, BagArgs, ColumnArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
     balance_in_words, folds_in_words, is_same_file, methods_in_words, notes, probability_column,
 };
 use crate::measures;
@@ -33,6 +33,9 @@ Examples:
 pub(crate) struct Evaluate {
     #[command(flatten)]
     data: DataFile,
+
+    #[command(flatten)]
+    columns: ColumnArgs,
 
     #[command(flatten)]
     rows: RowArgs,
@@ -98,7 +101,7 @@ impl Evaluate {
         let (mut predictions, mut page) = (begin(&self.predictions)?, begin(&self.report)?);
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
-        let reading = self.data.read()?;
+        let reading = self.data.read_columns(&self.columns)?;
         notes(&reading.notes);
         let table = selection.of(reading.table, &self.data.path)?;
         let data = table.rows();
@@ -408,7 +411,8 @@ fn write_predictions(
     let labels = data.label_names().iter().map(|name| names.cell(name).into_owned());
     let probabilities = data.label_names().iter().map(|name| probability_column(name, names));
     let header = ["fold", "row", "method"].into_iter().map(String::from);
-    csv.write_record(header.chain(labels).chain(probabilities))?;
+    let ids = data.ids().iter().map(|id| names.cell(&id.name).into_owned());
+    csv.write_record(ids.chain(header).chain(labels).chain(probabilities))?;
     for evaluation in evaluations {
         for (row, fold) in folds.fold_of().iter().enumerate() {
             let Some(fold) = fold else { continue };
@@ -422,7 +426,8 @@ fn write_predictions(
                 known.map_or(String::new(), |p| p.to_string())
             };
             let probabilities = (0..n_labels).map(probability);
-            csv.write_record(start.into_iter().chain(cells).chain(probabilities))?;
+            let ids = data.ids().iter().map(|id| names.cell(&id.cells[row]).into_owned());
+            csv.write_record(ids.chain(start).chain(cells).chain(probabilities))?;
         }
     }
     csv.flush()

@@ -14,7 +14,7 @@ use labelchain::ensemble::{
 use labelchain::error::{Error, Result};
 use labelchain::model::{AlignedRows, Cell, Explanation, InputContribution, Question};
 
-use crate::args::{AimArgs, ModelAndRows, Threads, check_member};
+use crate::args::{AimArgs, ModelAndRows, RowChoice, Threads, check_member};
 use crate::bars::{bar, cut, width};
 use crate::messages::{Failure, print, print_data};
 
@@ -24,9 +24,8 @@ pub(crate) struct Explain {
     #[command(flatten)]
     files: ModelAndRows,
 
-    /// Which row, counted from 0
-    #[arg(long, value_name = "N")]
-    row: usize,
+    #[command(flatten)]
+    row: RowChoice,
 
     #[command(flatten)]
     aim: AimArgs,
@@ -61,7 +60,7 @@ impl Explain {
         let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
         self.member.map_or(Ok(()), |member| check_member(&model, member))?;
         let path = &self.files.data.path;
-        let mut row = self.files.row(&model, self.row)?;
+        let (number, mut row) = self.files.row(&model, &self.row)?;
         if !self.known.is_empty() {
             row = row.given(self.known_labels(&model)?)?;
         }
@@ -69,16 +68,16 @@ impl Explain {
         let Some(explanation) = explanations.first() else { return Ok(()) };
         let questions = if self.ask { row.questions()?.concat() } else { vec![] };
         if self.json {
-            let mut answer = explanation.json(self.row);
+            let mut answer = explanation.json(number);
             if self.ask {
                 answer["ask"] = questions.iter().map(|it| question(&model, it)).collect();
             }
             return print_data(&format!("{answer}\n"));
         }
         let mut page = format!(
-            "{}, row {} (counted from 0), as {} sees it: {}, {} member{}{}\n",
+            "{}, row {number} (counted from 0){}, as {} sees it: {}, {} member{}{}\n",
             path.display(),
-            self.row,
+            row.id().map(|id| format!(", {id}")).unwrap_or_default(),
             self.files.model_path().display(),
             model.method(),
             model.members().len(),

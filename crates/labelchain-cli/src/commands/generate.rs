@@ -1,10 +1,14 @@
 //! `labelchain generate`: synthetic data sets, streamed to a file.
 
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use labelchain::data::{Dataset, LabelNetwork, Points, Shape, Shapes, stem, write_in_blocks};
+use labelchain::data::{
+    Dataset, Format, LabelNetwork, Output, Points, Shape, Shapes, Tickets, publish, stem,
+    write_in_blocks,
+};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 
@@ -31,6 +35,8 @@ enum What {
     Hyperspheres(ShapesArgs),
     /// Labels that depend on each other: a random Bayesian network, seen through noisy features
     Network(NetworkArgs),
+    /// Support tickets: texts, dates, identifiers, blanks, categories, tags
+    Tickets(TicketsArgs),
 }
 
 /// The file to write.
@@ -139,6 +145,22 @@ struct NetworkArgs {
     out: Out,
 }
 
+#[derive(Args)]
+#[command(after_help = "Example:\n  labelchain generate tickets --rows 2000 -o tickets.csv")]
+struct TicketsArgs {
+    /// Rows
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    rows: usize,
+
+    /// Same seed, same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// The file to write: .csv .tsv, each also with .gz or .bz2
+    #[arg(short, long, value_name = "OUT")]
+    out: PathBuf,
+}
+
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Like {
     Simplehc,
@@ -157,6 +179,7 @@ impl Generate {
             What::Hypercubes(shapes) => shapes.write(Shape::Cube)?,
             What::Hyperspheres(shapes) => shapes.write(Shape::Ball)?,
             What::Network(network) => network.write()?,
+            What::Tickets(tickets) => tickets.write()?,
         }
         Ok(())
     }
@@ -270,5 +293,34 @@ impl NetworkArgs {
              --noise {noise} --decimals {decimals} --seed {seed}"
         );
         self.out.write(network.n_rows, &command, |span| drawn.rows(span))
+    }
+}
+
+impl TicketsArgs {
+    /// A table with a column of tags is more than a data set can say, so that it is written as it is.
+    fn write(&self) -> Result<()> {
+        let separator = match Format::of(&self.out) {
+            Ok(Format::Csv) => b',',
+            Ok(Format::Tsv) => b'\t',
+            _ => {
+                return Err(Error::CannotWrite {
+                    path: self.out.clone(),
+                    what: "tickets are a table with a column of tags".into(),
+                    remedy: "name it .csv or .tsv".into(),
+                });
+            }
+        };
+        let rows = Tickets { n_rows: self.rows }.rows(Seed::new(self.seed))?;
+        let output = Output::with(&self.out, |out| {
+            let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
+            csv.write_record(Tickets::COLUMNS).map_err(io::Error::from)?;
+            for row in rows {
+                csv.write_record(row).map_err(io::Error::from)?;
+            }
+            csv.flush()
+        })?;
+        publish(vec![output])?;
+        report_files(std::slice::from_ref(&self.out));
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{CsvNames, Dataset, Format, Output, Table, outputs, publish};
+use labelchain::data::{CsvNames, Dataset, Format, IdColumn, Output, Table, outputs, publish};
 use labelchain::error::{Error, Result};
 use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
@@ -47,6 +47,11 @@ pub(crate) struct Predict {
     /// Keep the label cells that DATA has, and answer the blank ones in the light of them
     #[arg(long)]
     known: bool,
+
+    /// A column that says which row is which, carried into the answers as their first column (repeatable); those
+    /// that the model was trained with are carried anyway
+    #[arg(long, value_name = "COLUMN")]
+    id: Vec<String>,
 
     #[command(flatten)]
     names: NameArgs,
@@ -175,11 +180,12 @@ impl Predict {
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
             let labels = self.labels();
-            let blocks = self.files.rows(model, selection, n_rows, labels);
+            let blocks = self.files.rows(model, selection, &self.id, n_rows, labels);
             for block in blocks.map_err(io::Error::other)? {
-                let (_, rows) = block.map_err(io::Error::other)?;
+                let (found, rows) = block.map_err(io::Error::other)?;
                 let prediction = self.predict(&rows).map_err(io::Error::other)?;
-                let answered = Answered { model, selection, prediction: &prediction, first };
+                let ids = found.ids();
+                let answered = Answered { model, selection, ids, prediction: &prediction, first };
                 match kind {
                     Kind::Separated(separator) => {
                         answered.separated(out, separator, self.proba, self.names.names())?;
@@ -209,11 +215,12 @@ impl Predict {
     /// All rows at once: a data file names at its head what stands in it.
     fn write_data(&self, model: &Model, selection: &Selection) -> Result<Vec<PathBuf>> {
         let mut all = vec![];
-        for block in self.files.rows(model, selection, usize::MAX, self.labels())? {
+        for block in self.files.rows(model, selection, &self.id, usize::MAX, self.labels())? {
             let (found, rows) = block?;
             let prediction = self.predict(&rows)?;
             if let Some(path) = &self.explain {
-                let answered = Answered { model, selection, prediction: &prediction, first: 0 };
+                let (ids, prediction) = (found.ids(), &prediction);
+                let answered = Answered { model, selection, ids, prediction, first: 0 };
                 all.push(Output::with(path, |out| answered.explanations(&rows, out))?);
             }
             // Rows that fill the memory are held twice, but not three times.
@@ -225,8 +232,9 @@ impl Predict {
         publish(all).map(|()| written)
     }
 
-    /// The inputs as they were, with the answers as labels.
+    /// The columns as they were, with the answers as labels.
     fn labelled(&self, model: &Model, data: Dataset, prediction: Prediction) -> Result<Dataset> {
+        let data = data.with_ids_as_inputs()?;
         let is_label = |name: &String| model.label_names().contains(name);
         if let Some(both) = data.attributes().iter().find(|a| is_label(&a.name)) {
             return Err(Error::CannotWrite {
@@ -251,6 +259,7 @@ impl Predict {
 struct Answered<'a> {
     model: &'a Model,
     selection: &'a Selection,
+    ids: &'a [IdColumn],
     prediction: &'a Prediction,
     first: usize,
 }
@@ -261,7 +270,7 @@ impl Answered<'_> {
         self.selection.number(self.first + at)
     }
 
-    /// A column of 0 and 1 for each label, in label order; then, if asked for, the probabilities, and the
+    /// What says which row is which; a column of 0 and 1 for each label, in label order; then, if asked for, the probabilities, and the
     /// shares. Names go before the first row.
     fn separated(
         &self,
@@ -279,14 +288,17 @@ impl Answered<'_> {
             let labels = names.iter().map(|name| spelt.cell(name).into_owned());
             let wanted = self.prediction.probabilities.iter().flat_map(|_| names);
             let probabilities = wanted.map(|name| probability_column(name, spelt));
-            csv.write_record(labels.chain(probabilities).chain(shares)).map_err(as_io)?;
+            let ids = self.ids.iter().map(|id| spelt.cell(&id.name).into_owned());
+            csv.write_record(ids.chain(labels).chain(probabilities).chain(shares))
+                .map_err(as_io)?;
         }
         for row in 0..labels.n_rows() {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
             let shares = self.prediction.shares(row)[..n_shares].iter();
             let probabilities = self.prediction.probabilities(row).into_iter().flatten();
             let numbers = probabilities.chain(shares).map(f64::to_string);
-            csv.write_record(cells.chain(numbers)).map_err(as_io)?;
+            let ids = self.ids.iter().map(|id| spelt.cell(&id.cells[row]).into_owned());
+            csv.write_record(ids.chain(cells).chain(numbers)).map_err(as_io)?;
         }
         csv.flush()
     }
@@ -298,6 +310,9 @@ impl Answered<'_> {
                 "votes": self.prediction.shares(at),
                 "relevant": self.prediction.relevant(at).collect::<Vec<_>>(),
             });
+            for id in self.ids {
+                line["id"][&id.name] = id.cells[at].as_str().into();
+            }
             if let Some(probabilities) = self.prediction.probabilities(at) {
                 let pairs = self.model.label_names().iter().cloned().zip(probabilities);
                 let by_name = pairs.map(|(name, p)| (name, json!(p)));

@@ -4,13 +4,13 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use labelchain::data::{ReadOptions, Table, is_stream, read, read_by_columns};
+use labelchain::data::{ColumnRoles, ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::loss::Losses;
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
 
 use crate::args::{
-    AimArgs, BagArgs, DataFile, MethodArgs, RowArgs, Selection, methods_in_words, notes,
+    AimArgs, BagArgs, ColumnArgs, DataFile, MethodArgs, RowArgs, Selection, methods_in_words, notes,
 };
 use crate::messages::{Failure, remark};
 use crate::progress::Bar;
@@ -21,6 +21,9 @@ use crate::progress::Bar;
 pub(crate) struct Train {
     #[command(flatten)]
     data: DataFile,
+
+    #[command(flatten)]
+    columns: ColumnArgs,
 
     #[command(flatten)]
     rows: RowArgs,
@@ -111,7 +114,7 @@ impl Train {
             .seed(self.settings.seed)
             .max_memory(self.data.reading.max_memory())
             .progress(progress);
-        let options = self.data.reading.options();
+        let options = ReadOptions { roles: self.columns.roles(), ..self.data.reading.options() };
         // Rows, the same standardized, and each column sorted: what is learned from is in memory
         // several times.
         let share = options.max_memory / 8;
@@ -124,6 +127,9 @@ impl Train {
                     "note: the rows take more than an eighth of --max-memory; they are read a few \
                      columns at a time, which takes longer",
                 );
+                // Nothing is found in a part of the columns.
+                let roles = ColumnRoles { find: false, ..options.roles.clone() };
+                let options = ReadOptions { roles, ..options };
                 let parts = read_by_columns(&self.data.path, &options, share)?;
                 let selected = |part| selection.of(Table::Rows(part), &self.data.path);
                 return chain.fit_by_columns(

@@ -1,6 +1,11 @@
-//! What a column is: a number, or one of a list of named values.
+//! What a column is: numbers, named values, dates, texts.
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::date;
 
 /// One input column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,13 +16,23 @@ pub struct Attribute {
     pub kind: AttributeKind,
 }
 
-/// What the cells of a column mean. Missing cells are NaN in both kinds.
+/// What the cells of a column mean. Missing cells are NaN in all kinds.
+///
+/// Methods learn from numbers, named values and words. Dates and texts are what files have;
+/// [`Encoder`](crate::prepare::Encoder) makes the other kinds of them before anything is learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttributeKind {
     /// A cell is a number.
     Numeric,
     /// A cell is a position in this list.
     Nominal(Vec<String>),
+    /// A cell is a moment, in days since the beginning of 1970 (UTC).
+    Date,
+    /// A cell is a position in this list of texts.
+    Text(Arc<[String]>),
+    /// A cell is the weight of a word in a text, and 0 where the text does not have the word. Such columns
+    /// are not standardized: their weights are on one scale already.
+    Word,
 }
 
 impl Attribute {
@@ -38,8 +53,31 @@ impl Attribute {
     /// The named values of a nominal column.
     pub fn values(&self) -> Option<&[String]> {
         match &self.kind {
-            AttributeKind::Numeric => None,
             AttributeKind::Nominal(values) => Some(values),
+            _ => None,
         }
     }
+
+    /// A cell as a file has it; none if it is missing.
+    pub(crate) fn spelt(&self, cell: f64) -> Option<Spelt<'_>> {
+        if cell.is_nan() {
+            return None;
+        }
+        match &self.kind {
+            AttributeKind::Numeric | AttributeKind::Word => Some(Spelt::Number(cell)),
+            AttributeKind::Nominal(values) => {
+                values.get(cell as usize).map(|name| Spelt::Text(name.into()))
+            }
+            AttributeKind::Text(texts) => {
+                texts.get(cell as usize).map(|text| Spelt::Text(text.into()))
+            }
+            AttributeKind::Date => Some(Spelt::Text(date::spelt(cell).into())),
+        }
+    }
+}
+
+/// A cell as a file has it.
+pub(crate) enum Spelt<'a> {
+    Number(f64),
+    Text(Cow<'a, str>),
 }

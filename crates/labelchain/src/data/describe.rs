@@ -16,6 +16,14 @@ pub struct Description {
     pub n_features: usize,
     /// How many of them are nominal.
     pub n_nominal: usize,
+    /// How many are dates.
+    pub n_dates: usize,
+    /// How many are texts.
+    pub n_texts: usize,
+    /// The columns that say which row is which.
+    pub ids: Vec<String>,
+    /// The columns that are left out.
+    pub left_out: Vec<String>,
     /// Inputs once every nominal one of more than two values is made into indicators.
     pub n_features_one_hot: usize,
     /// The number of labels, L in the paper.
@@ -75,11 +83,18 @@ fn figures(data: &Dataset) -> Description {
     let imbalance: f64 = counts.iter().map(|&count| ratio(largest, count)).sum();
     let is_empty = |&row: &usize| labels.relevant(row).next().is_none();
     let label_sets: HashSet<&[u64]> = (0..n_rows).map(|row| labels.row(row)).collect();
+    let count = |is_it: &dyn Fn(&AttributeKind) -> bool| {
+        data.attributes().iter().filter(|attribute| is_it(&attribute.kind)).count()
+    };
     Description {
         name: data.name().into(),
         n_rows,
         n_features: data.n_features(),
         n_nominal: n_nominal(data.attributes()),
+        n_dates: count(&|kind| *kind == AttributeKind::Date),
+        n_texts: count(&|kind| matches!(kind, AttributeKind::Text(_))),
+        ids: data.ids().iter().map(|id| id.name.clone()).collect(),
+        left_out: data.left_out().to_vec(),
         n_features_one_hot: data.attributes().iter().map(one_hot_width).sum(),
         n_labels,
         cardinality,
@@ -338,7 +353,7 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
     let huge: Vec<usize> = (0..attributes.len())
         .filter(|&at| match &attributes[at].kind {
             AttributeKind::Nominal(values) => values.len() > MANY && values.len() * 2 >= n_rows,
-            AttributeKind::Numeric => false,
+            _ => false,
         })
         .collect();
     if let Some(&first) = huge.first() {

@@ -302,19 +302,26 @@ impl Matrix {
         scaled
     }
 
-    /// Some of the columns.
-    pub(crate) fn columns(&self, columns: Range<usize>) -> Matrix {
+    /// Some of the columns, which ascend.
+    pub(crate) fn columns(&self, columns: &[usize]) -> Matrix {
         match self {
             Matrix::Dense(dense) => {
                 let mut some = Dense::with_room(columns.len(), self.n_rows());
-                (0..self.n_rows()).for_each(|at| some.push_row(&dense.row(at)[columns.clone()]));
+                let mut cells = Vec::with_capacity(columns.len());
+                for row in 0..self.n_rows() {
+                    cells.extend(columns.iter().map(|&at| dense.row(row)[at]));
+                    some.push_row(&cells);
+                    cells.clear();
+                }
                 Matrix::Dense(some)
             }
             Matrix::Sparse(_) => {
+                let mut place = vec![None; self.n_columns()];
+                (0..).zip(columns).for_each(|(at, &column)| place[column] = Some(at));
                 let mut some = Sparse::new(columns.len());
                 for row in 0..self.n_rows() {
-                    let here = self.entries(row).filter(|(column, _)| columns.contains(column));
-                    some.push_row(here.map(|(at, value)| ((at - columns.start) as u32, value)));
+                    let here = self.entries(row);
+                    some.push_row(here.filter_map(|(at, value)| Some((place[at]?, value))));
                 }
                 Matrix::Sparse(some)
             }

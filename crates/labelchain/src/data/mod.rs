@@ -6,6 +6,7 @@
 
 mod arrays;
 mod attribute;
+pub(crate) mod date;
 mod labels;
 mod matrix;
 pub mod split;
@@ -28,6 +29,7 @@ mod generate;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
+mod roles;
 mod row_numbers;
 mod svmlight;
 mod write;
@@ -38,7 +40,7 @@ pub use checksums::Checksums;
 pub use csv::CsvNames;
 pub use describe::Description;
 pub use file::{Format, stem};
-pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes};
+pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes, Tickets};
 pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
@@ -51,15 +53,18 @@ pub use read::{
     read_in_blocks,
 };
 pub use relevance::Threshold;
+pub use roles::{ColumnRoles, IdColumn};
 pub use row_numbers::RowNumbers;
 pub use write::{outputs, write, write_in_blocks};
 
+pub(crate) use attribute::Spelt;
 pub(crate) use csv::{Cell, Record, check_length, open as open_table};
 pub(crate) use file::{open, open_stored};
 #[cfg(feature = "study")]
 pub(crate) use lines::Line;
 pub(crate) use read::{check_names, in_blocks};
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -75,6 +80,8 @@ pub struct Dataset {
     labels: LabelMatrix,
     weights: Option<Vec<f64>>,
     history: Vec<String>,
+    ids: Vec<IdColumn>,
+    left_out: Vec<String>,
 }
 
 /// Something a user should know about a data set, found while reading or describing it.
@@ -99,8 +106,17 @@ impl Dataset {
         Error::unless_same("columns of the label table", label_names.len(), labels.n_labels())?;
         Error::unless_same("rows of the label table", features.n_rows(), labels.n_rows())?;
         let name = name.into();
-        let (weights, history) = (None, vec![]);
-        Ok(Dataset { name, attributes, features, label_names, labels, weights, history })
+        Ok(Dataset {
+            name,
+            attributes,
+            features,
+            label_names,
+            labels,
+            weights: None,
+            history: vec![],
+            ids: vec![],
+            left_out: vec![],
+        })
     }
 
     /// The file's name without directory and endings.
@@ -172,18 +188,25 @@ impl Dataset {
             attributes: self.attributes.clone(),
             label_names: self.label_names.clone(),
             history: self.history.clone(),
+            ids: self.ids.iter().map(|id| id.select(rows)).collect(),
+            left_out: self.left_out.clone(),
         }
     }
 
     /// The same rows with other labels.
     pub fn relabelled(self, label_names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
-        Dataset::new(&self.name, self.attributes, self.features, label_names, labels)
+        let data = Dataset::new(&self.name, self.attributes, self.features, label_names, labels)?;
+        Ok(Dataset { ids: self.ids, left_out: self.left_out, ..data })
     }
 
     /// The same rows with some of the inputs.
     pub(crate) fn with_columns(self, columns: Range<usize>) -> Dataset {
         let attributes = self.attributes[columns.clone()].to_vec();
-        Dataset { attributes, features: self.features.columns(columns), ..self }
+        Dataset {
+            attributes,
+            features: self.features.columns(&columns.collect::<Vec<_>>()),
+            ..self
+        }
     }
 
     /// Adds rows of the same columns. A nominal column of `more` may have more values, in another
@@ -207,6 +230,9 @@ impl Dataset {
         }
         self.attributes = more.attributes;
         self.features.append(&more.features);
+        for (id, more) in self.ids.iter_mut().zip(more.ids) {
+            id.cells.extend(more.cells);
+        }
         self.labels.append(&more.labels);
         if let (Some(weights), Some(more)) = (&mut self.weights, more.weights) {
             weights.extend(more);
@@ -223,7 +249,90 @@ impl Dataset {
     pub fn with_features(&self, attributes: Vec<Attribute>, features: Matrix) -> Result<Dataset> {
         let names = self.label_names.clone();
         let data = Dataset::new(&self.name, attributes, features, names, self.labels.clone())?;
-        Ok(Dataset { weights: self.weights.clone(), history: self.history.clone(), ..data })
+        Ok(Dataset {
+            weights: self.weights.clone(),
+            history: self.history.clone(),
+            ids: self.ids.clone(),
+            left_out: self.left_out.clone(),
+            ..data
+        })
+    }
+
+    /// Columns that say which row is which. They are no inputs; what is said of a row is said under these names.
+    pub fn ids(&self) -> &[IdColumn] {
+        &self.ids
+    }
+
+    /// The columns of the file that are left out.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The same rows, in which columns that say which row is which are inputs, the first of all.
+    pub fn with_ids_as_inputs(mut self) -> Result<Dataset> {
+        let ids = std::mem::take(&mut self.ids);
+        if ids.is_empty() {
+            return Ok(self);
+        }
+        let (mut attributes, mut columns) = (Vec::new(), Vec::new());
+        for IdColumn { name, cells } in ids {
+            let values: std::collections::BTreeSet<&String> =
+                cells.iter().filter(|cell| !cell.is_empty()).collect();
+            let place: HashMap<&String, f64> =
+                values.iter().copied().zip((0..).map(f64::from)).collect();
+            let cell = |cell: &String| place.get(cell).copied().unwrap_or(f64::NAN);
+            columns.push(cells.iter().map(cell).collect::<Vec<f64>>());
+            attributes.push(Attribute::nominal(name, values));
+        }
+        attributes.extend(self.attributes.iter().cloned());
+        let n_ids = columns.len();
+        let features = match &self.features {
+            Matrix::Dense(dense) => {
+                let mut all = Dense::with_room(attributes.len(), self.n_rows());
+                for row in 0..self.n_rows() {
+                    let ids = columns.iter().map(|cells| cells[row]);
+                    all.push_row(&ids.chain(dense.row(row).iter().copied()).collect::<Vec<f64>>());
+                }
+                Matrix::Dense(all)
+            }
+            Matrix::Sparse(_) => {
+                let mut all = Sparse::new(attributes.len());
+                for row in 0..self.n_rows() {
+                    let ids = (0..).zip(columns.iter().map(|cells| cells[row]));
+                    let inputs = self.features.entries(row);
+                    all.push_row(ids.chain(inputs.map(|(at, cell)| ((at + n_ids) as u32, cell))));
+                }
+                Matrix::Sparse(all)
+            }
+        };
+        self.with_features(attributes, features)
+    }
+
+    /// Some of the inputs, with other kinds; the others are identifiers or left out.
+    pub(crate) fn with_roles(
+        mut self,
+        kept: &[usize],
+        kinds: Vec<AttributeKind>,
+        ids: Vec<IdColumn>,
+        left_out: Vec<String>,
+    ) -> Dataset {
+        let names: Vec<String> = kept.iter().map(|&at| self.attributes[at].name.clone()).collect();
+        for (&at, kind) in kept.iter().zip(&kinds) {
+            if let (Some(values), AttributeKind::Date) = (self.attributes[at].values(), kind) {
+                let days: Vec<Option<f64>> = values.iter().map(|it| date::parse(it)).collect();
+                let known = |cell: f64| days.get(cell as usize).copied().flatten();
+                let day = |cell: f64| if cell.is_nan() { None } else { known(cell) };
+                self.features.map_column(at, |cell| day(cell).unwrap_or(f64::NAN));
+            }
+        }
+        let attributes = names.into_iter().zip(kinds).map(|(name, kind)| Attribute { name, kind });
+        Dataset {
+            attributes: attributes.collect(),
+            features: self.features.columns(kept),
+            ids,
+            left_out,
+            ..self
+        }
     }
 
     /// The same rows with further numeric inputs of these names, whose cells are given row by row.

@@ -12,7 +12,7 @@ use super::lines::Encoding;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::relevance::Threshold;
-use super::{Attribute, Checksums, Dataset, Format, Note, arff, csv, file, svmlight};
+use super::{Attribute, Checksums, ColumnRoles, Dataset, Format, Note, arff, csv, file, svmlight};
 use crate::error::{Error, Remedy, Result};
 
 /// How a file is to be read.
@@ -27,6 +27,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from their cells |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
+/// | `roles` | inputs | which columns are no inputs, or texts |
 /// | `checksums` | not noted | of all files that are opened: the data file and its label list |
 ///
 /// ```
@@ -55,6 +56,8 @@ pub struct ReadOptions {
     pub attributes: Arc<[Attribute]>,
     /// SVMLight only: how many features there are, where the largest index does not say.
     pub n_features: Option<usize>,
+    /// Which columns are no inputs, or texts.
+    pub roles: ColumnRoles,
     /// Bytes after which reading is refused.
     pub max_memory: u64,
     /// Of all files that are opened: the data file and its label list.
@@ -71,6 +74,7 @@ impl Default for ReadOptions {
             dedupe: false,
             attributes: Arc::default(),
             n_features: None,
+            roles: ColumnRoles::default(),
             max_memory: u64::MAX,
             checksums: Checksums::default(),
         }
@@ -168,13 +172,32 @@ pub fn read_in_blocks<'p>(
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let file = file::open_to_seek(path, options.max_memory, &options.checksums)?;
-            Ok(Box::new(iter::once(parquet::read(path, file, options))))
+            let blocks: Blocks = Box::new(iter::once(parquet::read(path, file, options)));
+            Ok(with_roles(path, blocks, options))
         }
         _ => {
             let checksums = options.checksums.clone();
             read_text(path, move || file::open_hashed(path, &checksums), options, n_rows)
         }
     }
+}
+
+/// The same blocks, in which columns have their roles.
+fn with_roles<'p>(path: &'p Path, blocks: Blocks<'p>, options: &ReadOptions) -> Blocks<'p> {
+    let roles = options.roles.clone();
+    if roles.is_empty() {
+        return blocks;
+    }
+    Box::new(blocks.map(move |block| {
+        let Reading { table, mut notes } = block?;
+        // What is looked for would not be found among bags; what is asked for is refused.
+        if matches!(table, Table::Bags(_)) && !roles.names_any() {
+            return Ok(Reading { table, notes });
+        }
+        let (data, found) = roles.apply(table.into_rows()?, path)?;
+        notes.extend(found);
+        Ok(Reading { table: Table::Rows(data), notes })
+    }))
 }
 
 /// Reads all rows of a data file, but so many inputs at a time, that no more of them are held than
@@ -228,13 +251,16 @@ fn read_text<'p>(
     options: &ReadOptions,
     n_rows: usize,
 ) -> Result<Blocks<'p>> {
-    Ok(match Format::of(path)? {
+    let attributes = options.roles.attributes(&options.attributes);
+    let options = &ReadOptions { attributes, ..options.clone() };
+    let blocks: Blocks = match Format::of(path)? {
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
         Format::Csv => Box::new(csv::read(path, b',', open, options, n_rows)?),
         Format::Tsv => Box::new(csv::read(path, b'\t', open, options, n_rows)?),
         Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),
         Format::Parquet => return Err(Error::UnknownFormat { path: path.into() }),
-    })
+    };
+    Ok(with_roles(path, blocks, options))
 }
 
 /// The blocks that `next` reads, each with how many rows it has: fewer than asked for are the last,

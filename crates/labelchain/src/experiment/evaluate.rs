@@ -1,6 +1,7 @@
 //! Cross-validation: how wrong is a method on rows it has not seen?
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use crate::chain::OrderCounts;
 use crate::cost::{Clock, Cost};
@@ -14,7 +15,7 @@ use crate::experiment::Baseline;
 use crate::loss::{Calibration, LabelMeasures, Losses, Ranking, Undefined};
 use crate::memory::Memory;
 use crate::method::{Fitted, Fitting, Method, fit};
-use crate::prepare::{BagReduction, Prepared};
+use crate::prepare::{BagReduction, Encoder, Prepared, TextSettings};
 use crate::progress::{Progress, RunOptions};
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -51,7 +52,7 @@ pub struct EvaluationDetails {
     pub orders: Option<OrderCounts>,
     /// The thresholds of aims: some that suit many uses, and those of the methods that were tested.
     pub thresholds: Vec<AimThresholds>,
-    /// How much each input matters, mean over folds; none where the method does not say, or where folds have
+    /// How much each column of the data set matters, mean over folds; none where the method does not say, or where folds have
     /// different numbers of inputs. Rows that are made of bags have inputs of their own, in each fold others.
     pub importance: Option<Vec<f64>>,
     n_folds: usize,
@@ -303,7 +304,8 @@ impl<'a> CrossValidation<'a> {
             let test_rows = self.folds.test_rows(at);
             let rows =
                 FoldRows { name: data.name(), train: &self.folds.train_rows(at), test: &test_rows };
-            let fold = Fold::new(rows, self.seed.child("fold", at), &options, &cut)?;
+            let seed = self.seed.child("fold", at);
+            let fold = Fold::new(rows, seed, TextSettings::of(&self.settings), &options, &cut)?;
             let wanted = OutputOptions { probabilities: self.probabilities, details: self.details };
             let tested = fold.test(self.methods, &self.settings, wanted, options.progress);
             for (evaluation, tested) in evaluations.iter_mut().zip(tested) {
@@ -339,6 +341,7 @@ impl FoldRows<'_> {
 pub(crate) struct Fold {
     train: Prepared,
     test: Dataset,
+    encoder: Option<Encoder>,
     seed: Seed,
     cost: Cost,
 }
@@ -370,7 +373,12 @@ pub(crate) struct FoldDetails {
 
 impl FoldDetails {
     /// `orders` are those of the ensemble, and `aims` those that it was asked for.
-    fn of(fitted: &Fitted, orders: Option<OrderCounts>, aims: &[Aim]) -> FoldDetails {
+    fn of(
+        fitted: &Fitted,
+        orders: Option<OrderCounts>,
+        aims: &[Aim],
+        encoder: Option<&Encoder>,
+    ) -> FoldDetails {
         let common = [Aim::Hamming, Aim::MacroF1, Aim::MicroF1].into_iter();
         let common = common.chain(Share::new(0.9).map(Aim::Precision));
         let mut thresholds: Vec<(Aim, Vec<Option<f64>>)> = Vec::new();
@@ -379,7 +387,12 @@ impl FoldDetails {
             thresholds
                 .extend(fitted.ensemble.thresholds(aim).filter(|_| is_new).map(|of| (aim, of)));
         }
-        FoldDetails { orders, thresholds, importance: fitted.ensemble.importance() }
+        let importance = fitted.ensemble.importance();
+        let importance = match encoder {
+            Some(encoder) => importance.map(|of| encoder.by_column(&of)),
+            None => importance,
+        };
+        FoldDetails { orders, thresholds, importance }
     }
 }
 
@@ -388,16 +401,24 @@ impl Fold {
     pub(crate) fn new(
         rows: FoldRows,
         seed: Seed,
+        texts: TextSettings,
         options: &RunOptions,
         cut: impl Fn(FoldRows, Seed) -> Result<(Dataset, Dataset)>,
     ) -> Result<Fold> {
-        let (train, test) = cut(rows, seed)?;
+        let (mut train, mut test) = cut(rows, seed)?;
         let clock = Clock::start();
+        // The words of texts are those of the training rows.
+        let encoder = Encoder::fit(&train, texts)?;
+        if let Some(encoder) = &encoder {
+            for part in [&mut train, &mut test] {
+                *part = encoder.apply(part, Path::new(rows.name))?.0;
+            }
+        }
         let RunOptions { max_memory, cancel, .. } = options;
         let train = Prepared::new(train).map_err(|error| rows.in_train(error))?;
         let train = train.within(*max_memory).cancelled_by(cancel);
         let test = train.standardizer().apply(test).map_err(|error| rows.in_test(error))?;
-        Ok(Fold { train, test, seed, cost: clock.cost() })
+        Ok(Fold { train, test, encoder, seed, cost: clock.cost() })
     }
 
     /// Tests methods one after the other; one that fails leaves the others as they are. Methods that
@@ -466,7 +487,9 @@ impl Fold {
         let queries = Queries { rows: &self.test, known: None, train: rows };
         let output = fitted.ensemble.answer(&queries, aims, wanted, cancel)?;
         let (train, predict) = (self.cost + fitted.cost, clock.cost());
-        let mut details = wanted.details.then(|| FoldDetails::of(fitted, output.orders, aims));
+        let mut details = wanted
+            .details
+            .then(|| FoldDetails::of(fitted, output.orders, aims, self.encoder.as_ref()));
         let tested = |(answers, aim): (LabelMatrix, &Aim)| {
             let truth = self.train.data().labels();
             let held_out = fitted.held_out.as_ref().filter(|_| wanted.probabilities);
@@ -515,8 +538,9 @@ mod tests {
         let (train, test): (Vec<usize>, Vec<usize>) = (0..60).partition(|row| row % 5 > 0);
         let rows = FoldRows { name: "made", train: &train, test: &test };
         let cut = |rows: FoldRows, _| Ok((data.select(rows.train), data.select(rows.test)));
-        let fold = Fold::new(rows, Seed::new(1), &RunOptions::default(), cut).unwrap();
         let settings = Settings::default();
+        let options = RunOptions::default();
+        let fold = Fold::new(rows, Seed::new(1), TextSettings::default(), &options, cut).unwrap();
         let answers = |names: &[&str]| -> Vec<Option<LabelMatrix>> {
             let methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
             let tested = fold.test(&methods, &settings, OutputOptions::default(), &|_| ());
@@ -542,7 +566,7 @@ mod tests {
         let fold = |max_memory| {
             let options = RunOptions { max_memory, ..RunOptions::default() };
             let cut = |rows: FoldRows, _| Ok((data.select(rows.train), data.select(rows.test)));
-            Fold::new(rows, Seed::new(1), &options, cut).unwrap()
+            Fold::new(rows, Seed::new(1), TextSettings::default(), &options, cut).unwrap()
         };
         let settings = Settings::default();
         let fits = |fold: &Fold| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Model;
 use crate::data::{
-    Attribute, AttributeKind, Dataset, Dense, LabelId, LabelMatrix, Matrix, Note, Sparse,
+    Attribute, AttributeKind, Dataset, Dense, IdColumn, LabelId, LabelMatrix, Matrix, Note, Sparse,
 };
 use crate::decide::Aim;
 use crate::error::{Error, Result, nearest};
@@ -38,6 +38,14 @@ impl<'m> AlignedRows<'m> {
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.rows.n_rows()
+    }
+
+    /// What the first row has in the columns that say which row is which, such as `ticket T-17`; none where
+    /// there is no such column.
+    pub fn id(&self) -> Option<String> {
+        let named = |id: &IdColumn| Some(format!("{} {}", id.name, id.cells.first()?));
+        let ids: Vec<String> = self.rows.ids().iter().filter_map(named).collect();
+        (!ids.is_empty()).then(|| ids.join(", "))
     }
 
     /// What had to be left out or became missing.
@@ -129,6 +137,23 @@ impl Model {
     /// Values never seen in training become missing; both that and extra columns are noted. `path` is
     /// where the data came from, for messages.
     pub fn align(&self, data: &Dataset, path: &Path) -> Result<AlignedRows<'_>> {
+        let mut notes = Vec::new();
+        let encoded;
+        let data = match &self.encoder {
+            None => data,
+            Some(encoder) => {
+                let there = by_name(data.attributes());
+                let columns: Vec<Attribute> = encoder.columns().collect();
+                let is_absent = |name: &&str| !there.contains_key(name);
+                let names = columns.iter().map(|column| column.name.as_str());
+                let missing: Vec<&str> = names.filter(is_absent).collect();
+                if !missing.is_empty() {
+                    return Err(self.lacking(data, &missing, path));
+                }
+                (encoded, notes) = encoder.apply(data, path)?;
+                &encoded
+            }
+        };
         let (here, there) = (by_name(&self.attributes), by_name(data.attributes()));
         let mut sources = Vec::with_capacity(self.attributes.len());
         let mut missing = Vec::new();
@@ -142,9 +167,12 @@ impl Model {
             return Err(self.lacking(data, &missing, path));
         }
         let (features, n_unseen, first) = self.gathered(data, &sources);
-        let mut notes = Vec::new();
         let names = data.attributes().iter().map(|attribute| attribute.name.as_str());
-        let extra: Vec<&str> = names.filter(|name| !here.contains_key(name)).collect();
+        let is_known = |name: &str| {
+            let is_it = |known: &String| known == name;
+            here.contains_key(name) || self.ids.iter().chain(&self.left_out).any(is_it)
+        };
+        let extra: Vec<&str> = names.filter(|name| !is_known(name)).collect();
         if let Some(first) = extra.first() {
             let meant =
                 extra.iter().find_map(|name| Some((name, self.absent_label_like(name, data)?)));
@@ -220,7 +248,7 @@ impl Model {
             problem: format!(
                 "lacks {} of the {} features the model was trained on: {}{more}",
                 missing.len(),
-                self.attributes.len(),
+                self.columns().len(),
                 shown.join(", ")
             ),
             remedy: "columns are found by name, in any order; name them as in training".into(),
@@ -298,7 +326,8 @@ impl Source {
         let values = match (&known.kind, &data.attributes()[at].kind) {
             // Text that shows no value cannot show that its values have names.
             (_, AttributeKind::Numeric) if (0..data.n_rows()).all(is_missing) => None,
-            (AttributeKind::Numeric, AttributeKind::Numeric) => None,
+            (AttributeKind::Numeric, AttributeKind::Numeric)
+            | (AttributeKind::Word, AttributeKind::Word) => None,
             (AttributeKind::Nominal(known), AttributeKind::Nominal(found)) => {
                 let place = |value: &String| known.iter().position(|other| other == value);
                 Some(found.iter().map(place).collect())
@@ -316,7 +345,7 @@ impl Source {
                     remedy: "make the column numeric, or train again".into(),
                 });
             }
-            (AttributeKind::Nominal(values), AttributeKind::Numeric) => {
+            (AttributeKind::Nominal(values), _) => {
                 return Err(Error::Columns {
                     path: path.into(),
                     problem: format!(
@@ -326,6 +355,14 @@ impl Source {
                     ),
                     remedy: "use a format that keeps named values (ARFF, Parquet), or train again"
                         .into(),
+                });
+            }
+            // Dates and texts of a file are encoded before, where the model knows them as such.
+            _ => {
+                return Err(Error::Columns {
+                    path: path.into(),
+                    problem: format!("{:?} was a number in training and is none here", known.name),
+                    remedy: "give the column the role that it had in training".into(),
                 });
             }
         };

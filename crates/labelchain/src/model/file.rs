@@ -28,7 +28,7 @@ use crate::ensemble::{ChosenOrders, Ensemble, Member, MemberChain, MemberOrders,
 use crate::error::{Error, Remedy, Result, Task};
 use crate::loss::Losses;
 use crate::method::{Method, setting};
-use crate::prepare::{BagTransform, Standardizer};
+use crate::prepare::{BagTransform, Encoder, Standardizer};
 use crate::progress::Cancel;
 use crate::settings::Settings;
 
@@ -54,6 +54,9 @@ struct Stored<B> {
     members: Vec<StoredMember<B>>,
     train: Option<Matrix>,
     bags: Option<BagTransform>,
+    encoder: Option<Encoder>,
+    ids: Vec<String>,
+    left_out: Vec<String>,
     calibration: Option<Calibration>,
     out_of_bag: Option<Losses>,
 }
@@ -162,7 +165,7 @@ enum StoredOrders<B> {
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
     /// that of labelchain 0.1, formats 7 and 8 those of development versions of 0.2.
-    pub const FORMAT: u32 = 9;
+    pub const FORMAT: u32 = 10;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -330,6 +333,9 @@ impl Model {
                 .collect::<postcard::Result<_>>()?,
             train: self.train.clone(),
             bags: self.bags.clone(),
+            encoder: self.encoder.clone(),
+            ids: self.ids.clone(),
+            left_out: self.left_out.clone(),
             calibration: self.ensemble.calibration().cloned(),
             out_of_bag: self.out_of_bag.clone(),
         })
@@ -366,6 +372,9 @@ impl Model {
             n_rows: stored.n_rows,
             train: stored.train,
             bags: stored.bags,
+            encoder: stored.encoder,
+            ids: stored.ids,
+            left_out: stored.left_out,
             out_of_bag: stored.out_of_bag,
             max_memory: u64::MAX,
             cancel: Cancel::default(),

@@ -1,13 +1,14 @@
 //! Training: what is to be trained, on what, and with what.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Model;
 use crate::data::{Bags, Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::method::{Fitting, Method, fit, setting};
-use crate::prepare::{BagReduction, Prepared};
+use crate::prepare::{BagReduction, Encoder, Prepared, TextSettings};
 use crate::progress::{Cancel, Progress, RunOptions};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
@@ -119,6 +120,11 @@ impl<'p> LabelChain<'p> {
         }
         let RunOptions { max_memory, cancel, progress } = &self.options;
         cancel.check()?;
+        let encoder = Encoder::fit(data, TextSettings::of(&self.settings))?;
+        let encoded = encoder.as_ref().map(|it| it.apply(data, Path::new(data.name())));
+        let encoded = encoded.transpose()?.map(|(encoded, _)| encoded);
+        let file = data;
+        let data = encoded.as_ref().unwrap_or(file);
         let train = Prepared::new(data.clone())?.within(*max_memory).cancelled_by(cancel);
         let seed = Seed::new(self.seed).child("whole", 0);
         let settings = &self.settings;
@@ -148,6 +154,9 @@ impl<'p> LabelChain<'p> {
             ensemble: fitted.ensemble,
             train: needs_rows.then(|| train.data().features().clone().with_countable_rows()),
             bags: None,
+            encoder,
+            ids: file.ids().iter().map(|id| id.name.clone()).collect(),
+            left_out: file.left_out().to_vec(),
             out_of_bag,
             max_memory: *max_memory,
             cancel: Cancel::default(),

@@ -25,7 +25,7 @@ use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::loss::Losses;
 use crate::method::Method;
-use crate::prepare::{BagTransform, Standardizer};
+use crate::prepare::{BagTransform, Encoder, Standardizer};
 use crate::progress::Cancel;
 use crate::settings::Settings;
 
@@ -65,6 +65,11 @@ pub struct Model {
     train: Option<Matrix>,
     /// What makes single rows of bags, where it was trained on bags.
     bags: Option<BagTransform>,
+    /// What makes inputs of dates and texts, where there are some.
+    encoder: Option<Encoder>,
+    /// The columns that say which row is which, and those that were left out.
+    ids: Vec<String>,
+    left_out: Vec<String>,
     /// The losses of training rows, by the members that have not seen them.
     out_of_bag: Option<Losses>,
     /// Bytes for distances, which a file does not keep: no answer depends on it.
@@ -121,7 +126,30 @@ impl Model {
         }
     }
 
-    /// The inputs it was trained on.
+    /// The columns that it takes, as a file has them.
+    pub fn columns(&self) -> Vec<Attribute> {
+        match &self.encoder {
+            Some(encoder) => encoder.columns().collect(),
+            None => self.attributes.clone(),
+        }
+    }
+
+    /// The columns that say which row is which. They are no inputs, and rows may lack them.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// The columns of the training file that were left out.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// What makes inputs of dates and texts; none where there were none.
+    pub fn encoder(&self) -> Option<&Encoder> {
+        self.encoder.as_ref()
+    }
+
+    /// The inputs it was trained on: numbers and named values, words of texts, parts of dates.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
@@ -236,6 +264,7 @@ impl Model {
             && self.standardizer.deviations().len() == n_features
             && self.train.as_ref().is_none_or(train_fits)
             && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
+            && self.encoder.as_ref().is_none_or(|of| of.attributes() == self.attributes)
             && n_train.is_none_or(|n_train| n_train == self.n_rows)
             && self.ensemble.fits(&Dimensions {
                 n_labels,

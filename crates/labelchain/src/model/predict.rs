@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::explain::Cell;
 use super::{AlignedRows, Model};
 use crate::chain::{Attribution, Score, Trace};
-use crate::data::{Dataset, LabelMatrix, Matrix, Note};
+use crate::data::{Dataset, LabelMatrix, Matrix, Note, date};
 use crate::distance::Neighbourhood;
 use crate::ensemble::{OutputOptions, Queries};
 use crate::error::{Error, Result};
@@ -191,7 +191,12 @@ impl AlignedRows<'_> {
         let is_sparse = matches!(self.rows.features(), Matrix::Sparse(_));
         let number =
             if is_sparse { stored * deviation } else { model.standardizer.in_file(input, stored) };
-        Some(Cell::Number(number))
+        match &model.encoder {
+            Some(encoder) if encoder.is_date(&model.attributes[input].name) => {
+                Some(Cell::Name(date::spelt(number)))
+            }
+            _ => Some(Cell::Number(number)),
+        }
     }
 
     /// How strongly one member speaks for each label of each row from the inputs alone, before any

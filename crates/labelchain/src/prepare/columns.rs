@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::contingency::Slots;
 use super::discretize::{self, CandidateCuts, Pair};
 use super::entropy::NLogN;
-use crate::data::{AttributeKind, Dataset, Matrix};
+use crate::data::{Dataset, Matrix};
 use crate::product::vectorized;
 
 /// The inputs column by column.
@@ -492,7 +492,7 @@ impl Grouped {
 
 impl Column {
     fn new(data: &Dataset, at: usize, stored: Vec<(f64, u32)>) -> Column {
-        let is_numeric = data.attributes()[at].kind == AttributeKind::Numeric;
+        let is_numeric = data.attributes()[at].values().is_none();
         Column { is_numeric, cells: Cells::new(stored, data.n_rows()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Preparation: what is done to inputs before a model sees them.
 //!
 //! [`Standardizer`] brings numeric inputs to one scale, [`Undersampling`] thins the common class of
-//! a label, and [`Cfs`] chooses the inputs that a label is learned from. The last works on
+//! a label, [`Encoder`] makes inputs of dates and texts, and [`Cfs`] chooses the inputs that a label is learned from. The last works on
 //! [`Columns`], which are made once per data set and serve every label, member and fold.
 //!
 //! ```
@@ -29,6 +29,7 @@ mod bags;
 mod columns;
 mod contingency;
 mod discretize;
+mod encode;
 mod entropy;
 mod hausdorff;
 mod medoids;
@@ -37,6 +38,7 @@ mod prepared;
 mod recipe;
 mod select;
 mod standardize;
+pub mod text;
 mod undersample;
 pub mod views;
 
@@ -45,6 +47,7 @@ pub use columns::{Columns, Spread, Tally};
 pub(crate) use columns::{sort_cells, stored_cells};
 pub(crate) use discretize::bin;
 pub use discretize::{Bins, CandidateCuts, mdl_cuts};
+pub use encode::Encoder;
 pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
 pub use medoids::MedoidStart;
 pub use one_hot::one_hot;
@@ -52,4 +55,5 @@ pub use prepared::{LabelView, MAX_FEATURES, MAX_IMBALANCE, Preparation, Prepared
 pub use recipe::Recipe;
 pub use select::Cfs;
 pub use standardize::Standardizer;
+pub use text::{TextSettings, Vocabulary};
 pub use undersample::Undersampling;

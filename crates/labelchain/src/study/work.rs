@@ -16,6 +16,7 @@ use crate::ensemble::OutputOptions;
 use crate::error::{Result, unpoisoned};
 use crate::experiment::{Fold, FoldRows};
 use crate::method::Method;
+use crate::prepare::TextSettings;
 use crate::progress::{Cancel, RunOptions};
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -47,7 +48,9 @@ impl Loaded {
         let (data, train, test) =
             (&self.data, &self.folds.train_rows(at), &self.folds.test_rows(at));
         let rows = FoldRows { name: &self.name, train, test };
-        Fold::new(rows, seed.child("fold", at), options, |rows, _| {
+        // The sets of a study have no texts.
+        let texts = TextSettings::default();
+        Fold::new(rows, seed.child("fold", at), texts, options, |rows, _| {
             Ok((data.select(rows.train), data.select(rows.test)))
         })
     }

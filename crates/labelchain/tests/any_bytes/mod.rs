@@ -163,20 +163,19 @@ fn model(content: &[u8]) {
 
 /// Rows of the model's own columns: nothing known, the first value of each, and numbers far away.
 fn rows_for(model: &Model) -> Option<Dataset> {
-    let attributes = model.attributes();
+    let attributes = model.columns();
     let mut cells = Dense::new(attributes.len());
     for number in [f64::NAN, 0.0, -1e30] {
         let cell = |kind: &AttributeKind| match kind {
-            AttributeKind::Numeric => number,
             AttributeKind::Nominal(_) if number < 0.0 => 0.0,
-            AttributeKind::Nominal(_) => number,
+            _ => number,
         };
         cells.push_row(
             &attributes.iter().map(|attribute| cell(&attribute.kind)).collect::<Vec<_>>(),
         );
     }
     let labels = LabelMatrix::empty(3, 0);
-    Dataset::new("fuzz", attributes.to_vec(), Matrix::Dense(cells), Vec::new(), labels).ok()
+    Dataset::new("fuzz", attributes, Matrix::Dense(cells), Vec::new(), labels).ok()
 }
 
 #[cfg(feature = "study")]

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use crate::data::{AttributeKind, Dataset, Matrix};
+use crate::data::{Dataset, Matrix};
 use crate::error::Result;
 use crate::progress::Cancel;
 
@@ -66,7 +66,7 @@ impl Column {
     pub(super) fn all(data: &Dataset, rows: &[usize], cancel: &Cancel) -> Result<Vec<Column>> {
         let column = |at: usize, stored: Vec<(f64, u32)>| {
             cancel.check()?;
-            let is_nominal = data.attributes()[at].kind != AttributeKind::Numeric;
+            let is_nominal = data.attributes()[at].values().is_some();
             Ok(Column::new(stored, rows.len(), is_nominal))
         };
         let features = data.features();

@@ -411,8 +411,8 @@ impl Column {
         n_rows: usize,
     ) -> (Column, Vec<(f64, u32)>) {
         let n_values = match kind {
-            AttributeKind::Numeric => None,
             AttributeKind::Nominal(values) => Some(values.len()),
+            _ => None,
         };
         let is_implied = cells.len() < n_rows;
         let is_missing = |value: f64| match n_values {

@@ -145,6 +145,11 @@ impl Factor {
         Factor::Category(laplace(irrelevant, relevant))
     }
 
+    /// From the number of rows of either class that lack a word, whose cell is 0, and that have it.
+    pub(super) fn presence(irrelevant: &[f64], relevant: &[f64]) -> Factor {
+        Factor::Binned { cuts: vec![0.0], log_odds: laplace(irrelevant, relevant) }
+    }
+
     /// Bins count like the values of a nominal input. A single bin has probability 1 in both
     /// classes and makes no factor.
     pub(super) fn binned(bins: Bins) -> Option<Factor> {

@@ -261,9 +261,12 @@ impl NaiveBayes {
                         let (precision, _) = precision(spread(column));
                         kernels(&mut cells, &relevant, n, &pending, precision)
                     }
-                    AttributeKind::Numeric => {
-                        self.normals(&cells, &relevant, n, &pending, precision(spread(column)))
+                    AttributeKind::Word => {
+                        // How often a text has a word says little beyond that it has it.
+                        cells.iter_mut().for_each(|cell| *cell = f64::from(u8::from(*cell > 0.0)));
+                        factors_from_counts(&cells, &relevant, 2, n, &pending, Factor::presence)
                     }
+                    _ => self.normals(&cells, &relevant, n, &pending, precision(spread(column))),
                 });
             }
             // Where all features are used, kernels were estimated before. Where they are selected, nobody

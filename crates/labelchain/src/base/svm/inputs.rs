@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AttributeKind, Dataset, Matrix};
+use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
 
 /// Cells beyond this are refused: their squares could overflow when they are summed.
@@ -38,14 +38,14 @@ impl Inputs {
         let statistics = ColumnStatistics::of(train);
         let (mut columns, mut start) = (Vec::with_capacity(train.n_features()), 0);
         for (at, attribute) in train.attributes().iter().enumerate() {
-            let column = match &attribute.kind {
-                AttributeKind::Numeric => {
-                    let mean = statistics.sums[at] / statistics.present[at].max(1.0);
-                    Column { start, width: 1, imputed: mean, center: mean }
-                }
-                AttributeKind::Nominal(values) => {
+            let column = match attribute.values() {
+                Some(values) => {
                     let width = if values.len() > 2 { values.len() } else { 1 };
                     Column { start, width, imputed: statistics.mode(at), center: 0.0 }
+                }
+                None => {
+                    let mean = statistics.sums[at] / statistics.present[at].max(1.0);
+                    Column { start, width: 1, imputed: mean, center: mean }
                 }
             };
             start += column.width;

@@ -1,5 +1,7 @@
 //! Dates in ARFF cells, as milliseconds since 1970 in UTC, WEKA's own number for them.
 
+use crate::data::date::{days_from_civil, days_in_month};
+
 /// A pattern of Java's `SimpleDateFormat`, as far as dates in numbers need it.
 #[derive(Debug)]
 pub(super) struct DateFormat(Vec<Part>);
@@ -86,35 +88,16 @@ impl DateFormat {
             }
         }
         let in_range = (1..=12).contains(&month)
-            && (1..=days_in(year, month)).contains(&day)
+            && (1..=days_in_month(year, month)).contains(&day)
             && hour < 24
             && minute < 60
             && second < 60;
         if !rest.is_empty() || !in_range {
             return None;
         }
-        let seconds = ((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
+        let seconds = ((days_from_civil(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
         Some((seconds * 1000 + milli) as f64)
     }
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Counts in years that begin in March, so that the leap day is the last of its year.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month < 3 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::data::{Attribute, AttributeKind, Bags, Dataset, Matrix, number};
+use crate::data::{Attribute, AttributeKind, Bags, Dataset, Matrix, Spelt, number};
 
 /// Writes everything up to the rows. Rows behind it read as the same data set, to the bit.
 pub(crate) fn write_header(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
@@ -51,7 +51,8 @@ fn declare_relation(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
 fn declare(attribute: &Attribute, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "@attribute {} ", quoted(&attribute.name))?;
     match &attribute.kind {
-        AttributeKind::Numeric => writeln!(out, "numeric"),
+        AttributeKind::Numeric | AttributeKind::Word => writeln!(out, "numeric"),
+        AttributeKind::Date | AttributeKind::Text(_) => writeln!(out, "string"),
         AttributeKind::Nominal(values) => {
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             writeln!(out, "{{{}}}", values.join(","))
@@ -146,13 +147,10 @@ fn push_cells(attributes: &[Attribute], cells: impl Iterator<Item = f64>, line: 
 }
 
 fn push_cell(attribute: &Attribute, value: f64, line: &mut Vec<u8>) {
-    match (&attribute.kind, value.is_nan()) {
-        (_, true) => line.push(b'?'),
-        (AttributeKind::Numeric, _) => number::push(value, line),
-        (AttributeKind::Nominal(values), _) => match values.get(value as usize) {
-            Some(value) => line.extend(quoted(value).bytes()),
-            None => line.push(b'?'),
-        },
+    match attribute.spelt(value) {
+        None => line.push(b'?'),
+        Some(Spelt::Number(value)) => number::push(value, line),
+        Some(Spelt::Text(text)) => line.extend(quoted(&text).bytes()),
     }
 }
 

@@ -29,7 +29,7 @@ use super::label_list::{Columns, LabelChoice};
 use super::lines::{Budget, Encoding, Lines};
 use super::{
     Attribute, AttributeKind, Dataset, Dense, Format, LabelId, LabelMatrix, Matrix, MissingLabels,
-    Note, ReadOptions, Reading, Table, check_names, file, in_blocks, number, relevance,
+    Note, ReadOptions, Reading, Spelt, Table, check_names, file, in_blocks, number, relevance,
 };
 use crate::error::{ContentError, Error, Remedy, Result};
 
@@ -228,8 +228,8 @@ enum Role {
 impl Role {
     fn of(known: &Attribute) -> Role {
         match known.kind {
-            AttributeKind::Numeric => Role::Number,
-            AttributeKind::Nominal(_) => Role::Value,
+            AttributeKind::Numeric | AttributeKind::Word => Role::Number,
+            AttributeKind::Nominal(_) | AttributeKind::Date | AttributeKind::Text(_) => Role::Value,
         }
     }
 }
@@ -612,16 +612,14 @@ pub(crate) fn write_rows(
         cells.fill(0.0);
         data.features().entries(row).for_each(|(column, value)| cells[column] = value);
         for (attribute, &value) in data.attributes().iter().zip(&cells) {
-            match &attribute.kind {
-                _ if value.is_nan() => out.write_field("")?,
-                AttributeKind::Numeric => {
+            match attribute.spelt(value) {
+                None => out.write_field("")?,
+                Some(Spelt::Number(value)) => {
                     digits.clear();
                     number::push(value, &mut digits);
                     out.write_field(&digits)?;
                 }
-                AttributeKind::Nominal(values) => {
-                    out.write_field(values.get(value as usize).map_or("", String::as_str))?;
-                }
+                Some(Spelt::Text(text)) => out.write_field(text.as_bytes())?,
             }
         }
         for label in data.labels().ids() {

@@ -2,9 +2,11 @@
 
 mod network;
 mod shapes;
+mod tickets;
 
 pub use network::{DrawnNetwork, LabelNetwork};
 pub use shapes::{DrawnShapes, Points, Shape, Shapes};
+pub use tickets::Tickets;
 
 use super::Attribute;
 use crate::error::{Error, Result};

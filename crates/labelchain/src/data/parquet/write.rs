@@ -13,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::about;
-use crate::data::{Attribute, AttributeKind, Dataset, Matrix};
+use crate::data::{Attribute, AttributeKind, Dataset, Matrix, Spelt};
 
 /// Cells of a row group: enough to compress well, few enough to be read with little memory.
 const GROUP_CELLS: usize = 1 << 26;
@@ -79,9 +79,17 @@ pub(super) fn write_parquet(
             let present = cells.into_iter().filter(|cell| !cell.is_nan());
             let Some(mut column) = group.next_column()? else { break };
             match attribute.kind {
-                AttributeKind::Numeric => {
+                AttributeKind::Numeric | AttributeKind::Word => {
                     let present: Vec<f64> = present.collect();
                     column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
+                }
+                AttributeKind::Date | AttributeKind::Text(_) => {
+                    let spelt = present.filter_map(|cell| match attribute.spelt(cell)? {
+                        Spelt::Number(number) => Some(number.to_string().into_bytes()),
+                        Spelt::Text(text) => Some(text.into_owned().into_bytes()),
+                    });
+                    let texts: Vec<ByteArray> = spelt.map(ByteArray::from).collect();
+                    column.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?;
                 }
                 AttributeKind::Nominal(_) => {
                     let texts = present.map(|cell| text(attribute, &values[at], cell));
@@ -110,8 +118,8 @@ pub(super) fn write_parquet(
 fn schema(data: &Dataset) -> ParquetResult<Type> {
     let inputs = data.attributes().iter().map(|attribute| {
         let (physical, logical) = match attribute.kind {
-            AttributeKind::Numeric => (Physical::DOUBLE, None),
-            AttributeKind::Nominal(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            AttributeKind::Numeric | AttributeKind::Word => (Physical::DOUBLE, None),
+            _ => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         Type::primitive_type_builder(&attribute.name, physical)
             .with_logical_type(logical)

@@ -1,0 +1,336 @@
+//! What the columns of a table are for: inputs, identifiers, dates, texts; and which are left out.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::label_list::Columns;
+use super::{Attribute, AttributeKind, Dataset, Matrix, Note, Spelt, date};
+use crate::error::{Error, Remedy, Result};
+
+/// What the user says that columns are for; columns that are not named are inputs.
+///
+/// | field | meaning |
+/// |---|---|
+/// | `drop` | left out |
+/// | `id` | identifiers: no inputs, but [carried along](Dataset::ids) |
+/// | `text` | texts, whose words are inputs |
+/// | `keep` | inputs as they are, whatever they look like |
+/// | `find` | whether to look for dates and identifiers among the others |
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnRoles {
+    /// Left out.
+    pub drop: Vec<String>,
+    /// Identifiers: no inputs, but carried along.
+    pub id: Vec<String>,
+    /// Texts, whose words are inputs.
+    pub text: Vec<String>,
+    /// Inputs as they are, whatever they look like.
+    pub keep: Vec<String>,
+    /// Whether to look for dates and identifiers among the others.
+    pub find: bool,
+}
+
+/// A column that says which row this is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdColumn {
+    /// The name of the column.
+    pub name: String,
+    /// What it says of each row; nothing where the cell is missing.
+    pub cells: Vec<String>,
+}
+
+impl IdColumn {
+    /// What it says of the rows named, in that order.
+    pub(super) fn select(&self, rows: &[usize]) -> IdColumn {
+        let cells = rows.iter().map(|&row| self.cells[row].clone()).collect();
+        IdColumn { name: self.name.clone(), cells }
+    }
+}
+
+/// What a column turned out to be.
+enum Found {
+    Input,
+    Date,
+    Identifier,
+    /// Nearly every row has its own value, of several words.
+    Text,
+}
+
+impl ColumnRoles {
+    /// Whether every column stays what it is.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == ColumnRoles::default()
+    }
+
+    /// Whether it says of any column what it is for.
+    pub(super) fn names_any(&self) -> bool {
+        *self != ColumnRoles { find: self.find, ..ColumnRoles::default() }
+    }
+
+    /// How a file is to be read whose columns have these roles: identifiers and texts as they are spelt, also
+    /// where they look like numbers.
+    pub(super) fn attributes(&self, known: &Arc<[Attribute]>) -> Arc<[Attribute]> {
+        let nominal = |name: &String| Attribute::nominal(name, [""; 0]);
+        let spelt = self.id.iter().chain(&self.text).map(nominal);
+        if self.is_empty() {
+            Arc::clone(known)
+        } else {
+            known.iter().cloned().chain(spelt).collect()
+        }
+    }
+
+    /// Gives the columns of a table their roles. Notes say what was found.
+    pub fn apply(&self, data: Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
+        let names: Vec<String> = data.attributes().iter().map(|of| of.name.clone()).collect();
+        let columns = Columns { path, names: &names, relation: None };
+        let places = |wanted: &[String]| -> Result<HashSet<usize>> {
+            wanted.iter().map(|name| columns.position("input", name)).collect()
+        };
+        let [drop, id, text, keep] = [&self.drop, &self.id, &self.text, &self.keep];
+        let (drop, id, text, keep) = (places(drop)?, places(id)?, places(text)?, places(keep)?);
+        let mut notes = Notes::default();
+        let (mut kinds, mut kept) = (Vec::new(), Vec::new());
+        let (mut ids, mut left_out) = (Vec::new(), Vec::new());
+        for (at, attribute) in data.attributes().iter().enumerate() {
+            if drop.contains(&at) {
+                left_out.push(attribute.name.clone());
+                continue;
+            }
+            if id.contains(&at) {
+                ids.push(IdColumn { name: attribute.name.clone(), cells: spelt(&data, at) });
+                continue;
+            }
+            if text.contains(&at) {
+                kept.push(at);
+                kinds.push(text_kind(&data, at, path)?);
+                continue;
+            }
+            let found =
+                if self.find && !keep.contains(&at) { found(&data, at) } else { Found::Input };
+            match found {
+                Found::Input => {
+                    kept.push(at);
+                    kinds.push(attribute.kind.clone());
+                }
+                Found::Date => {
+                    kept.push(at);
+                    kinds.push(AttributeKind::Date);
+                    notes.dates.push(&attribute.name);
+                }
+                Found::Identifier => {
+                    left_out.push(attribute.name.clone());
+                    notes.identifiers.push(&attribute.name);
+                }
+                Found::Text => {
+                    left_out.push(attribute.name.clone());
+                    notes.texts.push(&attribute.name);
+                }
+            }
+        }
+        let notes = notes.in_words();
+        // In the order in which they were asked for.
+        ids.sort_by_key(|of| self.id.iter().position(|name| *name == of.name));
+        Ok((data.with_roles(&kept, kinds, ids, left_out), notes))
+    }
+}
+
+/// The names of the columns that were found to be something.
+#[derive(Default)]
+struct Notes<'n> {
+    dates: Vec<&'n str>,
+    identifiers: Vec<&'n str>,
+    texts: Vec<&'n str>,
+}
+
+impl Notes<'_> {
+    fn in_words(&self) -> Vec<Note> {
+        let note = |code, what: &str, names: &[&str]| {
+            const SHOWN: usize = 5;
+            let shown: Vec<String> = names.iter().take(SHOWN).map(|it| format!("{it:?}")).collect();
+            let more = if names.len() > SHOWN { ", …" } else { "" };
+            let text = format!("{what}: {}{more}", shown.join(", "));
+            (!names.is_empty()).then_some(Note { code, text })
+        };
+        let dates = "dates, learned from as numbers with weekday and month";
+        let identifiers = "left out, because nearly every row has a value of its own";
+        let texts = "left out, because nearly every row has a text of its own";
+        let all = [
+            note("dates", dates, &self.dates),
+            note("identifiers", identifiers, &self.identifiers),
+            note("texts", texts, &self.texts),
+        ];
+        all.into_iter().flatten().collect()
+    }
+}
+
+/// The kind of a column that the user calls a text.
+fn text_kind(data: &Dataset, at: usize, path: &Path) -> Result<AttributeKind> {
+    let attribute = &data.attributes()[at];
+    let is_missing = |row| data.features().get(row, at).is_nan();
+    match &attribute.kind {
+        AttributeKind::Nominal(values) => Ok(AttributeKind::Text(values.as_slice().into())),
+        AttributeKind::Text(texts) => Ok(AttributeKind::Text(Arc::clone(texts))),
+        // A column without any text has no kind that could be seen.
+        _ if (0..data.n_rows()).all(is_missing) => Ok(AttributeKind::Text([].into())),
+        _ => Err(Error::Columns {
+            path: path.into(),
+            problem: format!("{:?} holds numbers and is no text", attribute.name),
+            remedy: Remedy::from("leave ").setting("text").text(" out, to learn from the numbers"),
+        }),
+    }
+}
+
+/// The cells of a column as the file has them; nothing where one is missing.
+fn spelt(data: &Dataset, at: usize) -> Vec<String> {
+    let attribute = &data.attributes()[at];
+    let text = |row: usize| match attribute.spelt(data.features().get(row, at)) {
+        None => String::new(),
+        Some(Spelt::Number(number)) => number.to_string(),
+        Some(Spelt::Text(text)) => text.into_owned(),
+    };
+    (0..data.n_rows()).map(text).collect()
+}
+
+/// Fewer rows than this show nothing.
+const FEWEST_ROWS: usize = 20;
+
+/// What a column looks like.
+fn found(data: &Dataset, at: usize) -> Found {
+    let attribute = &data.attributes()[at];
+    match &attribute.kind {
+        AttributeKind::Nominal(values) => {
+            let mut occurs = vec![false; values.len()];
+            let mut n_cells = 0;
+            for row in 0..data.n_rows() {
+                let cell = data.features().get(row, at);
+                if !cell.is_nan() {
+                    n_cells += 1;
+                    occurs.get_mut(cell as usize).into_iter().for_each(|it| *it = true);
+                }
+            }
+            let values = values.iter().zip(&occurs).filter(|(_, occurs)| **occurs);
+            let values: Vec<&str> = values.map(|(value, _)| value.as_str()).collect();
+            if !values.is_empty() && values.iter().all(|value| date::parse(value).is_some()) {
+                return Found::Date;
+            }
+            // Half as many values as cells: hardly any value will be met again.
+            if n_cells < FEWEST_ROWS || values.len() * 2 < n_cells {
+                return Found::Input;
+            }
+            let n_words: usize = values.iter().map(|value| value.split_whitespace().count()).sum();
+            if n_words >= 3 * values.len() { Found::Text } else { Found::Identifier }
+        }
+        AttributeKind::Numeric if is_identifier(data, at) => Found::Identifier,
+        _ => Found::Input,
+    }
+}
+
+/// Whether a numeric column numbers the rows: whole numbers, all different, that rise or fall from row to row, or
+/// whose name says so.
+fn is_identifier(data: &Dataset, at: usize) -> bool {
+    // Zeros that are not stored are all alike.
+    let Matrix::Dense(dense) = data.features() else { return false };
+    let cells = || (0..data.n_rows()).map(|row| dense.row(row)[at]);
+    if data.n_rows() < FEWEST_ROWS || !cells().all(|cell| cell.fract() == 0.0) {
+        return false;
+    }
+    let is_monotone =
+        |ascends: bool| cells().is_sorted_by(|a, b| if ascends { a < b } else { a > b });
+    let is_named = || {
+        let name = data.attributes()[at].name.to_lowercase();
+        let mut words = name.split(|letter: char| !letter.is_alphanumeric());
+        words.any(|word| {
+            ["id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no"].contains(&word)
+        })
+    };
+    let all_differ = || {
+        let mut seen = HashSet::with_capacity(data.n_rows());
+        cells().all(|cell| seen.insert(cell.to_bits()))
+    };
+    is_monotone(true) || is_monotone(false) || is_named() && all_differ()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{LabelChoice, ReadOptions, parse};
+
+    /// Thirty tickets: a number that rises, a key, a name with few values, a date, a text, an amount.
+    fn tickets(options: ReadOptions) -> (Dataset, Vec<Note>) {
+        let row = |n: usize| {
+            format!(
+                "{},T-{n},{},2024-03-{:02},the printer on floor {n} is broken,{},{}\n",
+                1000 + 3 * n,
+                ["mail", "phone"][n % 2],
+                1 + n % 28,
+                n * 37 % 30,
+                n % 2
+            )
+        };
+        let rows: String = (0..30).map(row).collect();
+        let text = format!("nr,key,channel,created,body,amount,urgent\n{rows}");
+        let labels = LabelChoice::Last(1);
+        let reading =
+            parse("t.csv".as_ref(), text.as_bytes(), &ReadOptions { labels, ..options }).unwrap();
+        let notes = reading.notes.clone();
+        (reading.into_rows().unwrap(), notes)
+    }
+
+    fn roles(roles: ColumnRoles) -> ReadOptions {
+        ReadOptions { roles, ..ReadOptions::default() }
+    }
+
+    fn names(data: &Dataset) -> Vec<&str> {
+        data.attributes().iter().map(|of| of.name.as_str()).collect()
+    }
+
+    #[test]
+    fn without_roles_columns_stay_what_they_are() {
+        let (data, notes) = tickets(ReadOptions::default());
+        assert_eq!((data.n_features(), notes.len(), data.ids().len()), (6, 0, 0));
+    }
+
+    #[test]
+    fn identifiers_dates_and_texts_are_found() {
+        let (data, notes) = tickets(roles(ColumnRoles { find: true, ..ColumnRoles::default() }));
+        assert_eq!(names(&data), ["channel", "created", "amount"]);
+        assert_eq!(data.attributes()[1].kind, AttributeKind::Date);
+        assert_eq!(data.left_out(), ["nr", "key", "body"]);
+        let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["dates", "identifiers", "texts"]);
+        assert!(notes[1].text.ends_with(r#": "nr", "key""#), "{}", notes[1].text);
+    }
+
+    #[test]
+    fn the_user_has_the_last_word() {
+        let own = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let (data, notes) = tickets(roles(ColumnRoles {
+            drop: own(&["amount"]),
+            id: own(&["key", "nr"]),
+            text: own(&["body"]),
+            keep: own(&["created"]),
+            find: true,
+        }));
+        assert_eq!((names(&data), notes.len()), (vec!["channel", "created", "body"], 0));
+        assert!(matches!(data.attributes()[1].kind, AttributeKind::Nominal(_)));
+        assert!(matches!(data.attributes()[2].kind, AttributeKind::Text(_)));
+        assert_eq!((data.ids()[0].name.as_str(), data.ids()[1].name.as_str()), ("key", "nr"));
+        let some = data.select(&[3, 29]);
+        assert_eq!(
+            (&some.ids()[0].cells, &some.ids()[1].cells),
+            (&own(&["T-3", "T-29"]), &own(&["1009", "1087"]))
+        );
+        assert_eq!(data.left_out(), ["amount"]);
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_named_with_the_nearest() {
+        let options = roles(ColumnRoles { text: vec!["boddy".into()], ..ColumnRoles::default() });
+        let labels = LabelChoice::Last(1);
+        let text = "body,urgent\nhelp,1\n";
+        let read = parse("t.csv".as_ref(), text.as_bytes(), &ReadOptions { labels, ..options });
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("boddy") && error.contains("\"body\""), "{error}");
+    }
+}
