@@ -126,6 +126,13 @@ impl Classes {
 }
 
 impl Columns {
+    /// Whether nearly every row has a value of its own. Such a column tells rows apart and with them any labels, but
+    /// nothing about rows to come.
+    fn are_names_of_rows(&self, values: &[String]) -> bool {
+        const FEW: usize = 20;
+        values.len() > FEW && values.len() * 2 >= self.data.n_rows()
+    }
+
     /// Of the inputs of a data set.
     pub fn new(data: &Arc<Dataset>) -> Columns {
         let columns = match data.features() {
@@ -273,6 +280,9 @@ impl Columns {
     /// An input on the rows of `classes`: numeric ones cut by [`discretize`],
     /// nominal ones by value.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
+        if self.data.attributes()[feature].values().is_some_and(|of| self.are_names_of_rows(of)) {
+            return Slots::useless();
+        }
         let Column { is_numeric, cells } = self.column(feature);
         // There is one place to cut, whatever the rows.
         let differ = |sides: [[u32; 2]; 2]| {
