@@ -467,6 +467,7 @@ pub(crate) fn note_in_words(note: &Note) -> String {
     let remedy = match note.code {
         "identifiers" => "; --id COLUMN carries such a column along, --keep COLUMN learns from it",
         "texts" => "; --text COLUMN learns from the words",
+        "tag-separator" => "; --tag-separator says what it is",
         "dates" => "; --keep COLUMN takes them for names",
         "ignored-labels" => "; --known keeps those that are there",
         _ => "",

@@ -31,6 +31,7 @@ mod parquet;
 mod read;
 mod roles;
 mod row_numbers;
+mod rows;
 mod svmlight;
 mod write;
 
@@ -58,11 +59,12 @@ pub use row_numbers::RowNumbers;
 pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use attribute::Spelt;
-pub(crate) use csv::{Cell, Record, check_length, open as open_table};
+pub(crate) use csv::{Record, check_length, open as open_table};
 pub(crate) use file::{open, open_stored};
 #[cfg(feature = "study")]
 pub(crate) use lines::Line;
 pub(crate) use read::{check_names, in_blocks};
+pub(crate) use rows::Cell;
 
 use std::collections::HashMap;
 use std::ops::Range;

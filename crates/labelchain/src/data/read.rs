@@ -255,8 +255,8 @@ fn read_text<'p>(
     let options = &ReadOptions { attributes, ..options.clone() };
     let blocks: Blocks = match Format::of(path)? {
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
-        Format::Csv => Box::new(csv::read(path, b',', open, options, n_rows)?),
-        Format::Tsv => Box::new(csv::read(path, b'\t', open, options, n_rows)?),
+        Format::Csv => csv::read(path, b',', open, options, n_rows)?,
+        Format::Tsv => csv::read(path, b'\t', open, options, n_rows)?,
         Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),
         Format::Parquet => return Err(Error::UnknownFormat { path: path.into() }),
     };

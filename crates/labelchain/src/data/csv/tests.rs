@@ -3,7 +3,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::label_list::LabelList;
-use crate::data::{Encoding, parse};
+use crate::data::{
+    Attribute, Dense, Encoding, LabelChoice, LabelId, LabelMatrix, Matrix, MissingLabels, Reading,
+    parse,
+};
 
 fn last(n: usize) -> ReadOptions {
     ReadOptions { labels: LabelChoice::Last(n), ..ReadOptions::default() }
