@@ -12,9 +12,9 @@ use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
-    Attribute, Checksums, ColumnRoles, CsvNames, Dataset, Encoding, Format, IdColumn, LabelChoice,
-    LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Table, Threshold, read,
-    read_in_blocks,
+    Attribute, Checksums, ColumnRoles, CsvNames, Dataset, Description, Encoding, Format, IdColumn,
+    LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Table,
+    Threshold, is_stream, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -22,6 +22,7 @@ use labelchain::error::{Error, Result};
 use labelchain::method::{Registered, registry};
 use labelchain::model::AlignedRows;
 use labelchain::prepare::{BagReduction, MedoidStart};
+use labelchain::report::is_report;
 use labelchain::settings::AnySetting;
 use labelchain::{Method, Model, Settings};
 
@@ -462,6 +463,15 @@ pub(crate) fn notes(notes: &[Note]) {
     notes.iter().for_each(|note| remark(&format!("note: {}", note_in_words(note))));
 }
 
+/// Says in a line what `describe` finds in the data, beyond what the reader has said.
+pub(crate) fn findings(table: &Table) {
+    let found = Description::of(table, &[]).notes;
+    let codes: Vec<&str> = found.iter().map(|note| note.code).collect();
+    if !codes.is_empty() {
+        remark(&format!("note: labelchain describe says more about {}", codes.join(", ")));
+    }
+}
+
 /// A note, and which option changes what it says.
 pub(crate) fn note_in_words(note: &Note) -> String {
     let remedy = match note.code {
@@ -730,6 +740,43 @@ fn aims_in_words() -> String {
 /// The name of the column of a label's probabilities.
 pub(crate) fn probability_column(label: &str, names: CsvNames) -> String {
     names.cell(&format!("{label}:probability")).into_owned()
+}
+
+/// Whether what is there may be replaced.
+#[derive(Args)]
+pub(crate) struct ForceArgs {
+    /// Replace what is there already
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    /// Refuses to replace a file or a directory with files in it, unless it `is_ours`: of the kind that the same
+    /// command writes.
+    pub(crate) fn check(&self, path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<()> {
+        let is_empty = match path.read_dir() {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(_) => path.metadata().map_or(true, |about| about.len() == 0),
+        };
+        if self.force || is_empty || is_stream(path) || path == Path::new("-") || is_ours(path) {
+            return Ok(());
+        }
+        Err(Error::CannotWrite {
+            path: path.into(),
+            what: "exists".into(),
+            remedy: "write under another name, or replace it with --force".into(),
+        })
+    }
+
+    /// The same for what nobody can tell from other files.
+    pub(crate) fn check_new(&self, path: &Path) -> Result<()> {
+        self.check(path, |_| false)
+    }
+
+    /// The same for a report, which replaces a report.
+    pub(crate) fn check_report(&self, path: &Path) -> Result<()> {
+        self.check(path, |path| is_report(path) || is_report(&path.join("report.html")))
+    }
 }
 
 /// How names are written into tables of answers and results.

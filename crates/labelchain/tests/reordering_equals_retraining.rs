@@ -43,10 +43,10 @@ impl Stored {
         let term = |column: usize| {
             let (x, v) = (cell(column), self.data.features().get(row, column));
             match &self.data.attributes()[column].kind {
-                AttributeKind::Numeric if x.is_nan() || v.is_nan() => 2.0,
-                AttributeKind::Numeric => (x - v).powi(2),
                 AttributeKind::Nominal(_) if x == v => 0.0,
                 AttributeKind::Nominal(_) => 1.0,
+                _ if x.is_nan() || v.is_nan() => 2.0,
+                _ => (x - v).powi(2),
             }
         };
         (0..self.data.n_features()).map(term).sum()

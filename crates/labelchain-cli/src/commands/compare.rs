@@ -15,7 +15,7 @@ use labelchain::seed::Seed;
 use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
-use crate::args::{NameArgs, not_over};
+use crate::args::{ForceArgs, NameArgs, not_over};
 use crate::bars::{brackets, cut, scale, width};
 use crate::messages::{Failure, print, print_data};
 
@@ -96,6 +96,9 @@ pub(crate) struct ComparisonArgs {
     compare_paper: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 
     /// One JSON object instead of text
@@ -137,6 +140,7 @@ impl ComparisonArgs {
         let comparison = compare(&results, &self.higher_is_better, plan)?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
+            self.force.check_report(out)?;
             self.compare_paper.iter().try_for_each(|path| not_over(&[path], out))?;
             let printed = self.compare_paper.as_deref().map(PrintedResults::read).transpose()?;
             let title = format!(

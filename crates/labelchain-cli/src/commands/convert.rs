@@ -10,7 +10,7 @@ use labelchain::data::{Format, Shape, Table, write};
 use labelchain::error::Result;
 use labelchain::prepare::{BagReduction, MedoidStart, Recipe};
 
-use crate::args::{BagArgs, DataFile, notes};
+use crate::args::{BagArgs, DataFile, ForceArgs, notes};
 use crate::messages::{Failure, remark};
 
 #[derive(Args)]
@@ -25,6 +25,9 @@ pub(crate) struct Convert {
     /// The file to write, by its ending; beside all but Parquet, a Mulan label list (.xml)
     #[arg(value_name = "OUT")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 
     /// Keep so many rows, drawn without replacement
     #[arg(long, value_name = "N")]
@@ -53,6 +56,7 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.not_over(&self.out)?;
+        self.force.check_new(&self.out)?;
         let format = Format::of(&self.out)?;
         let reading = self.data.read()?;
         notes(&reading.notes);

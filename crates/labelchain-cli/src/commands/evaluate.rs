@@ -16,8 +16,9 @@ use labelchain::{Method, RunOptions, Seed, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    AimArgs, BagArgs, ColumnArgs, DataFile, MethodArgs, NameArgs, RowArgs, Selection, Stratify,
-    balance_in_words, folds_in_words, is_same_file, methods_in_words, notes, probability_column,
+    AimArgs, BagArgs, ColumnArgs, DataFile, ForceArgs, MethodArgs, NameArgs, RowArgs, Selection,
+    Stratify, balance_in_words, findings, folds_in_words, is_same_file, methods_in_words, notes,
+    probability_column,
 };
 use crate::measures;
 use crate::messages::{Failure, print, print_data};
@@ -80,6 +81,9 @@ pub(crate) struct Evaluate {
     report: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 
     /// One JSON object instead of text
@@ -95,6 +99,8 @@ impl Evaluate {
             self.data.not_over(path)?;
             self.rows.not_over(path)?;
         }
+        self.predictions.as_ref().map_or(Ok(()), |path| self.force.check_new(path))?;
+        self.report.as_ref().map_or(Ok(()), |path| self.force.check_report(path))?;
         self.check_report()?;
         // A file that cannot be written is told before hours of training, not after.
         let begin = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
@@ -103,6 +109,7 @@ impl Evaluate {
         let selection = self.rows.read(self.data.reading.max_memory())?;
         let reading = self.data.read_columns(&self.columns)?;
         notes(&reading.notes);
+        findings(&reading.table);
         let table = selection.of(reading.table, &self.data.path)?;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);
@@ -423,7 +430,7 @@ fn write_predictions(
             let n_labels = data.n_labels();
             let probability = |at: usize| {
                 let known = evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
-                known.map_or(String::new(), |p| p.to_string())
+                known.map_or(String::new(), |p| format!("{p:?}"))
             };
             let probabilities = (0..n_labels).map(probability);
             let ids = data.ids().iter().map(|id| names.cell(&id.cells[row]).into_owned());

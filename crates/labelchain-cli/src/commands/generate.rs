@@ -13,7 +13,7 @@ use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 
 use super::convert::report_files;
-use crate::args::Threads;
+use crate::args::{ForceArgs, Threads};
 use crate::memory;
 use crate::messages::Failure;
 
@@ -45,6 +45,9 @@ struct Out {
     /// The file to write: .arff .csv .tsv .svm, each also with .gz or .bz2, in constant memory
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 
     /// Refuse what needs more memory than this to be drawn, such as 500M or 8G [default: three
     /// quarters of the machine's]
@@ -159,6 +162,9 @@ struct TicketsArgs {
     /// The file to write: .csv .tsv, each also with .gz or .bz2
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -186,8 +192,9 @@ impl Generate {
 }
 
 impl Out {
-    /// Refuses before anything is allocated.
+    /// Refuses before anything is allocated, or replaced.
     fn check(&self, n_bytes: u64) -> Result<()> {
+        self.force.check_new(&self.out)?;
         let limit = self.max_memory.unwrap_or_else(memory::three_quarters);
         if n_bytes <= limit {
             return Ok(());
@@ -310,6 +317,7 @@ impl TicketsArgs {
                 });
             }
         };
+        self.force.check_new(&self.out)?;
         let rows = Tickets { n_rows: self.rows }.rows(Seed::new(self.seed))?;
         let output = Output::with(&self.out, |out| {
             let mut csv = csv::WriterBuilder::new().delimiter(separator).from_writer(out);

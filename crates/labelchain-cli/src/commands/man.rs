@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory as _};
 use labelchain::data::save;
 use labelchain::error::{Error, Result};
 
-use crate::args::Arguments;
+use crate::args::{Arguments, ForceArgs};
 use crate::messages::Failure;
 
 #[derive(Args)]
@@ -19,6 +19,9 @@ pub(crate) struct Man {
     /// The directory to write to; pages that are there already are replaced
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 impl Man {
@@ -43,6 +46,7 @@ impl Man {
             .replace(".SH EXTRA\nExample:", ".SH EXAMPLE")
             .replace(".SH EXTRA\nExamples:", ".SH EXAMPLES")
             .replace(".SH EXTRA", ".SH NOTES");
+        self.force.check_new(&path)?;
         save(&path, |out| out.write_all(text.as_bytes()))
     }
 }

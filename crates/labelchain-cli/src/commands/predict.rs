@@ -12,8 +12,8 @@ use labelchain::{Model, Prediction};
 use serde_json::json;
 
 use crate::args::{
-    AimArgs, LabelsOfRows, ModelAndRows, NameArgs, RowArgs, Selection, Threads, is_same_file,
-    probability_column,
+    AimArgs, ForceArgs, LabelsOfRows, ModelAndRows, NameArgs, RowArgs, Selection, Threads,
+    is_same_file, probability_column,
 };
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
@@ -54,6 +54,9 @@ pub(crate) struct Predict {
     id: Vec<String>,
 
     #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 
     /// Also write how every member decided every row
@@ -76,7 +79,9 @@ impl Predict {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.files.not_over(&self.out)?;
         self.rows.not_over(&self.out)?;
+        self.force.check_new(&self.out)?;
         if let Some(path) = &self.explain {
+            self.force.check_new(path)?;
             self.files.not_over(path)?;
             self.rows.not_over(path)?;
             if *path == self.out || is_same_file(path, &self.out) {
@@ -296,7 +301,8 @@ impl Answered<'_> {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
             let shares = self.prediction.shares(row)[..n_shares].iter();
             let probabilities = self.prediction.probabilities(row).into_iter().flatten();
-            let numbers = probabilities.chain(shares).map(f64::to_string);
+            // With an exponent where there would be many zeros.
+            let numbers = probabilities.chain(shares).map(|number| format!("{number:?}"));
             let ids = self.ids.iter().map(|id| spelt.cell(&id.cells[row]).into_owned());
             csv.write_record(ids.chain(cells).chain(numbers)).map_err(as_io)?;
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use labelchain::Model;
 use labelchain::chain::{Order, TunedSetting};
-use labelchain::data::{Attribute, LabelId};
+use labelchain::data::{Attribute, AttributeKind, LabelId};
 use labelchain::ensemble::Member;
 use labelchain::error::{Error, Result};
 use labelchain::method::{Registered, registry};
@@ -86,6 +86,14 @@ fn json(model: &Model) -> Value {
         None => json!({"name": attribute.name, "kind": "numeric"}),
         Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
     };
+    let column = |column: &Attribute| {
+        let mut value = json!({"name": column.name, "kind": kind(column)});
+        let words = model.encoder().and_then(|encoder| encoder.vocabulary(&column.name));
+        if let Some(words) = words {
+            value["words"] = words.terms().len().into();
+        }
+        value
+    };
     let view = |view: &LabelView| json!({"rows": view.rows, "features": view.features});
     let is_searched = model.method().strategy().is_searched;
     let member = |member: &Member| {
@@ -111,6 +119,9 @@ fn json(model: &Model) -> Value {
         "settings": settings(model),
         "rows": model.n_rows(),
         "labels": model.label_names(),
+        "columns": model.columns().iter().map(column).collect::<Vec<_>>(),
+        "ids": model.ids(),
+        "left_out": model.left_out(),
         "features": model.attributes().iter().map(feature).collect::<Vec<_>>(),
         "standardize": {
             "mean": model.standardizer().means(),
@@ -127,6 +138,36 @@ fn json(model: &Model) -> Value {
         }),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     })
+}
+
+/// The kind of a column in a word.
+fn kind(column: &Attribute) -> &'static str {
+    match column.kind {
+        AttributeKind::Numeric | AttributeKind::Word => "numeric",
+        AttributeKind::Nominal(_) => "nominal",
+        AttributeKind::Date => "date",
+        AttributeKind::Text(_) => "text",
+    }
+}
+
+/// The columns that a model learned from, and how many inputs they became.
+pub(super) fn columns_in_words(model: &Model) -> String {
+    let columns = model.columns();
+    let many = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let kinds = ["numeric", "nominal", "date", "text"].map(|of| {
+        let names = columns.iter().filter(|column| kind(column) == of);
+        (of, names.map(|column| column.name.as_str()).collect::<Vec<_>>())
+    });
+    let kinds = kinds.iter().filter(|(_, names)| !names.is_empty()).map(|(of, names)| match *of {
+        // These are few, and each became many inputs.
+        "date" | "text" => format!("{} ({})", many(names.len(), of), names.join(", ")),
+        _ => format!("{} {of}", names.len()),
+    });
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    if model.encoder().is_none() {
+        return format!("{} ({kinds})", columns.len());
+    }
+    format!("{} from {}: {kinds}", model.attributes().len(), many(columns.len(), "column"))
 }
 
 fn positions(order: &Order) -> Vec<usize> {
@@ -167,16 +208,18 @@ fn text(model: &Model) -> String {
         model.version(),
         Model::FORMAT
     );
-    let n_nominal = model.attributes().iter().filter(|a| a.values().is_some()).count();
     let about = [
         ("strategy", model.method().strategy().about.to_string()),
         ("base", model.method().base().about.to_string()),
         ("trained on", format!("{} rows", model.n_rows())),
         ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
-        ("features", format!("{} ({n_nominal} nominal)", model.attributes().len())),
+        ("features", columns_in_words(model)),
         ("labels", named(model, 0..model.label_names().len())),
     ];
-    for (what, value) in about {
+    let others = [("tells rows apart", model.ids()), ("left out", model.left_out())];
+    let others = others.into_iter().filter(|(_, names)| !names.is_empty());
+    let others = others.map(|(what, names)| (what, names.join(", ")));
+    for (what, value) in about.into_iter().chain(others) {
         let _ = writeln!(page, "  {what:<14}  {value}");
     }
     page.push_str("\n  Settings\n");

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use labelchain::data::split::{Folds, folds, grouped_folds, holdout};
 use labelchain::data::stratify::{Quality, equal_shares, stratify};
-use labelchain::data::{Dataset, refuse_used_directory, save_directory};
+use labelchain::data::{Dataset, save_directory};
 use labelchain::error::{Error, Result};
 use labelchain::seed::Seed;
 use serde_json::json;
 
-use crate::args::{DataFile, Stratify};
+use crate::args::{DataFile, ForceArgs, Stratify};
 use crate::messages::{Failure, print, print_data};
 
 #[derive(Args)]
@@ -45,6 +45,9 @@ pub(crate) struct Split {
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
 
+    #[command(flatten)]
+    force: ForceArgs,
+
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -59,7 +62,7 @@ struct Cut {
 impl Split {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        refuse_used_directory(&self.out)?;
+        self.force.check_new(&self.out)?;
         let data = self.data.read()?.into_rows()?;
         let cut = self.cut(&data)?;
         let file = |(name, rows): &(String, Vec<usize>)| {

@@ -16,7 +16,7 @@ use labelchain::study::{
 use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
-use crate::args::{NameArgs, folds_in_words, not_over};
+use crate::args::{ForceArgs, NameArgs, folds_in_words, not_over};
 use crate::interrupt;
 use crate::memory;
 use crate::messages::{Failure, print, print_data, remark};
@@ -359,6 +359,9 @@ struct Export {
     out: Option<PathBuf>,
 
     #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 }
 
@@ -372,6 +375,7 @@ impl Export {
             Some(out) if out != Path::new("-") => {
                 let inputs = self.files.inputs(&protocol);
                 not_over(&inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), out)?;
+                self.force.check_new(out)?;
                 Ok(save(out, |file| results.write(names, file))?)
             }
             _ => {

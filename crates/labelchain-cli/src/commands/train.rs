@@ -1,18 +1,23 @@
 //! `labelchain train`: a method trained on all rows, kept in a file.
 
-use std::io::IsTerminal as _;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
-use labelchain::data::{ColumnRoles, ReadOptions, Table, is_stream, read, read_by_columns};
+use labelchain::data::{ColumnRoles, ReadOptions, Table, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::loss::Losses;
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
+use serde_json::json;
 
+use super::evaluate::by_key;
+use super::show::columns_in_words;
 use crate::args::{
-    AimArgs, BagArgs, ColumnArgs, DataFile, MethodArgs, RowArgs, Selection, methods_in_words, notes,
+    AimArgs, BagArgs, ColumnArgs, DataFile, ForceArgs, MethodArgs, RowArgs, Selection, findings,
+    methods_in_words, notes,
 };
-use crate::messages::{Failure, remark};
+use crate::messages::{Failure, print, print_data, remark};
 use crate::progress::Bar;
 
 #[derive(Args)]
@@ -38,9 +43,12 @@ pub(crate) struct Train {
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
 
-    /// Replace the file even if it is no model
+    #[command(flatten)]
+    force: ForceArgs,
+
+    /// One JSON object instead of text
     #[arg(long)]
-    force: bool,
+    json: bool,
 
     #[command(flatten)]
     bags: BagArgs,
@@ -58,30 +66,67 @@ impl Train {
         let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
+        let start = Instant::now();
         let bar = Bar::spinner("training");
         let model = self.model(&settings, &selection, &|progress| bar.show(progress));
         bar.end();
         let model = model.map_err(|error| self.data.in_file(error, |row| selection.number(row)))?;
         model.save(&self.out)?;
-        if std::io::stderr().is_terminal() {
-            let estimate = |losses: &Losses| {
-                let loss = |key: &str| losses.get(key.parse().ok()?);
-                let f1 = loss("micro_f1").map(|loss| 1.0 - loss)?;
-                let hamming = loss("hamming")?;
-                Some(format!("; by rows not seen, Hamming loss {hamming:.3}, micro F1 {f1:.3}"))
-            };
-            remark(&format!(
-                "wrote {}: {}, {} members, {} labels, trained on {} rows of {}{}",
-                self.out.display(),
-                model.method(),
-                model.members().len(),
-                model.label_names().len(),
-                model.n_rows(),
-                self.data.path.display(),
-                model.out_of_bag().and_then(estimate).unwrap_or_default()
-            ));
+        if self.json {
+            return print_data(&self.json_summary(&model, start.elapsed().as_secs_f64()));
         }
-        Ok(())
+        print(&self.summary(&model, start.elapsed().as_secs_f64()))
+    }
+
+    /// What was done, for people.
+    fn summary(&self, model: &Model, seconds: f64) -> String {
+        let names = |names: &[String]| names.join(", ");
+        let quality = |losses: &Losses| {
+            let loss = |key: &str| losses.get(key.parse().ok()?);
+            let f1 = loss("micro_f1").map(|loss| 1.0 - loss)?;
+            let (hamming, zero_one) = (loss("hamming")?, loss("zero_one")?);
+            Some(format!(
+                "Hamming loss {hamming:.3}, zero-one loss {zero_one:.3}, micro F1 {f1:.3}, estimated by rows \
+                 not seen"
+            ))
+        };
+        let members = model.members().len();
+        let members = if members > 1 { format!(", {members} members") } else { String::new() };
+        let lines = [
+            ("method", format!("{}{members}", model.method())),
+            ("rows", format!("{} of {}", model.n_rows(), self.data.path.display())),
+            ("labels", model.label_names().len().to_string()),
+            ("features", columns_in_words(model)),
+            ("tells rows apart", names(model.ids())),
+            ("left out", names(model.left_out())),
+            ("quality", model.out_of_bag().and_then(quality).unwrap_or_default()),
+            ("seconds", format!("{seconds:.1}")),
+        ];
+        let mut page = format!("wrote {}\n", self.out.display());
+        for (what, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
+            let _ = writeln!(page, "  {what:<16}  {value}");
+        }
+        page
+    }
+
+    /// The output of `train --json`, whose fields are documented and stay.
+    fn json_summary(&self, model: &Model, seconds: f64) -> String {
+        let columns: Vec<String> = model.columns().into_iter().map(|column| column.name).collect();
+        let summary = json!({
+            "model": self.out,
+            "method": model.method().to_string(),
+            "seed": model.seed(),
+            "rows": model.n_rows(),
+            "labels": model.label_names(),
+            "columns": columns,
+            "ids": model.ids(),
+            "left_out": model.left_out(),
+            "inputs": model.attributes().len(),
+            "members": model.members().len(),
+            "out_of_bag": model.out_of_bag().map(by_key),
+            "seconds": seconds,
+        });
+        format!("{summary}\n")
     }
 
     /// Refuses to replace a file that holds something else, perhaps a table that was meant as DATA.
@@ -93,15 +138,7 @@ impl Train {
                 remedy: "name a file, or /dev/stdout".into(),
             });
         }
-        let is_empty = self.out.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
-        if self.force || is_empty || is_stream(&self.out) || Model::is_model_file(&self.out)? {
-            return Ok(());
-        }
-        Err(Error::CannotWrite {
-            path: self.out.clone(),
-            what: "exists and is not a model".into(),
-            remedy: "write under another name, or replace it with --force".into(),
-        })
+        self.force.check(&self.out, |path| Model::is_model_file(path).unwrap_or(false))
     }
 
     fn model(
@@ -139,6 +176,7 @@ impl Train {
             reading => reading?,
         };
         notes(&reading.notes);
+        findings(&reading.table);
         let table = selection.of(reading.table, &self.data.path)?;
         match (&table, self.bags.reduction()) {
             (Table::Bags(bags), Some(reduction)) => chain.fit_bags(bags, reduction),

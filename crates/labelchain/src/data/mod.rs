@@ -46,9 +46,7 @@ pub use label_list::LabelChoice;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};
-pub use output::{
-    Output, is_stream, publish, refuse_used_directory, remove_part_files, save, save_directory,
-};
+pub use output::{Output, is_stream, publish, remove_part_files, save, save_directory};
 pub use read::{
     Blocks, MissingLabels, ReadOptions, Reading, Table, parse, read, read_by_columns,
     read_in_blocks,

@@ -161,10 +161,9 @@ pub fn publish(outputs: Vec<Output>) -> Result<()> {
     })
 }
 
-/// Writes a new directory of files, all or none; the name of a file may include a subdirectory. The
-/// directory may exist if it is empty: older files would mix with these.
+/// Writes a directory of files, all or none; the name of a file may include a subdirectory. A directory that is
+/// there already, with all that is in it, is replaced: older files would mix with these.
 pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
-    refuse_used_directory(path)?;
     let write = || -> io::Result<()> {
         sweep(path)?;
         let part = PartName::new(path)?;
@@ -175,26 +174,19 @@ pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
             save(&file, |out| out.write_all(content)).map_err(io::Error::other)?;
         }
         let _publishing = unpoisoned(&PUBLISHING);
-        if path.is_dir() {
-            fs::remove_dir(path)?;
-        }
+        // The older directory is removed at the end, under a name that tells what it is.
+        let _older = if path.is_dir() {
+            let older = PartName::new(path)?;
+            fs::rename(path, &older.0)?;
+            Some(older)
+        } else {
+            None
+        };
         fs::rename(&part.0, path)?;
         part.renamed();
         sync_directory(path)
     };
     write().map_err(|error| refused(path, error))
-}
-
-/// Refuses a directory that [`save_directory`] would not write to.
-pub fn refuse_used_directory(path: &Path) -> Result<()> {
-    if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::CannotWrite {
-            path: path.into(),
-            what: "is a directory with files in it, and older ones would mix with these".into(),
-            remedy: "name a new directory, or empty this one".into(),
-        });
-    }
-    Ok(())
 }
 
 /// Removes what is being written, for a process that a signal is about to end. Afterwards nothing can

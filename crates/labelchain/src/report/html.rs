@@ -1,6 +1,9 @@
 //! The report as one self-contained HTML page, which needs no network and no other file.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 
 use super::sheet::{Mark, Sheet, SheetCell, SheetRow};
 use super::svg::Escaped;
@@ -26,13 +29,23 @@ pub(super) struct Page<'a> {
     pub(super) hint: &'a str,
 }
 
+/// By what a page is known as one of ours.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"labelchain\">";
+
+/// Whether a file begins like a page of a report, which another report may replace.
+pub fn is_report(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)
+}
+
 /// The whole page.
 pub(super) fn page(report: &Page) -> String {
     let title = Escaped(report.title);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         {GENERATOR}\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
          <body>\n<header>\n<h1>{title}</h1>\n",
         include_str!("page.css")

@@ -20,6 +20,7 @@ mod verdict;
 
 pub use evaluation::EvaluationReport;
 pub use figure::Figure;
+pub use html::is_report;
 pub use printed::PrintedResults;
 pub use sheet::{Mark, Sheet, SheetCell, SheetRow};
 pub use verdict::{cautions, p_text, verdict};
