@@ -569,7 +569,7 @@ impl Error {
                 "it could be read only once: save what it gives to a file, and name that".into(),
             ),
             Error::UnknownFormat { .. } => Some(
-                "name it .arff, .csv, .tsv, .parquet, .svm or .libsvm, each also with .gz or .bz2"
+                "name it .arff, .csv, .tsv, .jsonl, .parquet, .svm or .libsvm, each also with .gz or .bz2"
                     .into(),
             ),
             Error::NoLabels { .. } => Some(

@@ -135,13 +135,11 @@ impl Predict {
     }
 
     fn kind(&self) -> Result<Kind> {
-        let name = self.out.to_string_lossy().to_ascii_lowercase();
-        let kind = if [".jsonl", ".jsonl.gz", ".jsonl.bz2"].iter().any(|end| name.ends_with(end)) {
-            Kind::Lines
-        } else if name == "-" {
+        let kind = if self.out == Path::new("-") {
             Kind::Separated(b',')
         } else {
             match Format::of(&self.out) {
+                Ok(Format::JsonLines) => Kind::Lines,
                 Ok(Format::Csv) => Kind::Separated(b','),
                 Ok(Format::Tsv) => Kind::Separated(b'\t'),
                 Ok(_) => Kind::Data,

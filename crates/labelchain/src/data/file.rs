@@ -20,6 +20,8 @@ pub enum Format {
     Tsv,
     /// `.svm`, `.libsvm`, `.svmlight`: label ids, then index:value pairs.
     SvmLight,
+    /// `.jsonl`, `.ndjson`: one object a line.
+    JsonLines,
     /// `.parquet`.
     Parquet,
 }
@@ -64,11 +66,12 @@ fn parts(path: &Path) -> (String, Option<Format>, Compression) {
     } else {
         (name.into_owned(), Compression::None)
     };
-    let formats: [(&[&str], Format); 5] = [
+    let formats: [(&[&str], Format); 6] = [
         (&[".arff"], Format::Arff),
         (&[".csv"], Format::Csv),
         (&[".tsv"], Format::Tsv),
         (&[".svm", ".libsvm", ".svmlight"], Format::SvmLight),
+        (&[".jsonl", ".ndjson"], Format::JsonLines),
         (&[".parquet"], Format::Parquet),
     ];
     let found = formats.iter().find_map(|(endings, format)| Some((cut(&name, endings)?, *format)));
@@ -139,6 +142,8 @@ mod tests {
             ("IMDB.ARFF.BZ2", ("IMDB", Some(Format::Arff), Compression::Bzip2)),
             ("tmc2007-500.csv", ("tmc2007-500", Some(Format::Csv), Compression::None)),
             ("a.b.libsvm", ("a.b", Some(Format::SvmLight), Compression::None)),
+            ("a.jsonl", ("a", Some(Format::JsonLines), Compression::None)),
+            ("a.NDJSON.gz", ("a", Some(Format::JsonLines), Compression::Gzip)),
             ("a.parquet", ("a", Some(Format::Parquet), Compression::None)),
             ("a.parquet.gz", ("a", Some(Format::Parquet), Compression::Gzip)),
             ("model.txt", ("model.txt", None, Compression::None)),

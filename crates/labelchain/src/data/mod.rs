@@ -26,6 +26,7 @@ mod checksums;
 mod csv;
 mod describe;
 mod generate;
+mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;

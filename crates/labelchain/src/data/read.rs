@@ -12,7 +12,9 @@ use super::lines::Encoding;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::relevance::Threshold;
-use super::{Attribute, Checksums, ColumnRoles, Dataset, Format, Note, arff, csv, file, svmlight};
+use super::{
+    Attribute, Checksums, ColumnRoles, Dataset, Format, Note, arff, csv, file, json_lines, svmlight,
+};
 use crate::error::{Error, Remedy, Result};
 
 /// How a file is to be read.
@@ -24,7 +26,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `missing_labels` | refuse | what a missing label means |
 /// | `encoding` | UTF-8 | how names and values are spelt |
 /// | `dedupe` | false | numbers repeated column names instead of refusing them |
-/// | `attributes` | none | CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from their cells |
+/// | `attributes` | none | CSV, TSV and JSON lines: inputs whose kind is known, by name; the kind of others is inferred from their cells |
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
 /// | `roles` | inputs | which columns are no inputs, or texts |
@@ -51,7 +53,7 @@ pub struct ReadOptions {
     pub encoding: Encoding,
     /// Numbers repeated column names instead of refusing them.
     pub dedupe: bool,
-    /// CSV and TSV only: inputs whose kind is known, by name; the kind of others is inferred from
+    /// CSV, TSV and JSON lines: inputs whose kind is known, by name; the kind of others is inferred from
     /// their cells.
     pub attributes: Arc<[Attribute]>,
     /// SVMLight only: how many features there are, where the largest index does not say.
@@ -152,7 +154,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
 /// file of its own, but that the values of a nominal column are those seen so far. There is always
 /// at least one block.
 ///
-/// Only ARFF, and CSV or TSV without tags, are cut: in the other formats the rows mean nothing until
+/// Only ARFF, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows mean nothing until
 /// all are known, and there is one block.
 pub fn read_in_blocks<'p>(
     path: &'p Path,
@@ -257,6 +259,7 @@ fn read_text<'p>(
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
         Format::Csv => csv::read(path, b',', open, options, n_rows)?,
         Format::Tsv => csv::read(path, b'\t', open, options, n_rows)?,
+        Format::JsonLines => json_lines::read(path, open, options, n_rows)?,
         Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),
         Format::Parquet => return Err(Error::UnknownFormat { path: path.into() }),
     };
@@ -353,7 +356,7 @@ mod tests {
     use super::*;
 
     /// Five rows, of which the third lacks a label.
-    const TEXTS: [(&str, &str); 3] = [
+    const TEXTS: [(&str, &str); 4] = [
         (
             "x.arff",
             "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute t string\n@data\n\
@@ -363,6 +366,11 @@ mod tests {
             "x.arff",
             "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b numeric\n@data\n\
              {1 1}\n{0 1,1 2}\n{0 ?,1 3}\n{0 1,2 4}\n{1 5}\n",
+        ),
+        (
+            "x.jsonl",
+            "{\"y\":0,\"a\":1}\n{\"y\":1,\"a\":2,\"b\":7}\n{\"a\":3,\"b\":8}\n\n\
+             {\"b\":9,\"a\":4,\"y\":true}\n{\"y\":0,\"a\":5,\"b\":null}\n",
         ),
         ("x.csv", "y,a,b\n0,1,\n1,2,7\n?,3,8\n1,4,9\n\n0,5,7\n"),
     ];

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::label_list::{LabelList, xml_beside};
 use super::output::{Output, publish};
-use super::{Dataset, Format, Table, arff, csv, svmlight};
+use super::{Dataset, Format, Table, arff, csv, json_lines, svmlight};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 
 /// Writes a data file in the format that its name promises, and beside it the Mulan label list
@@ -44,7 +44,7 @@ pub fn outputs(table: &Table, path: &Path) -> Result<Vec<Output>> {
             path: path.into(),
             what: "SVMLight cannot say that a label is unknown, for it lists the relevant ones"
                 .into(),
-            remedy: "write to a file that ends in .csv, .tsv, .arff or .parquet".into(),
+            remedy: "write to a file that ends in .csv, .tsv, .jsonl, .arff or .parquet".into(),
         });
     }
     let list = list_to_write(data, path, format)?;
@@ -110,6 +110,8 @@ fn write_header(data: &Dataset, format: Format, out: &mut dyn Write) -> io::Resu
         Format::Arff => arff::write_header(data, out),
         Format::Csv => csv::write_header(data, b',', out),
         Format::Tsv => csv::write_header(data, b'\t', out),
+        // Every object names its columns.
+        Format::JsonLines => Ok(()),
         Format::SvmLight => svmlight::write_header(data, out),
         Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
     }
@@ -125,6 +127,7 @@ fn write_rows(
         Format::Arff => arff::write_rows(data, out),
         Format::Csv => csv::write_rows(data, b',', out),
         Format::Tsv => csv::write_rows(data, b'\t', out),
+        Format::JsonLines => json_lines::write_rows(data, out),
         Format::SvmLight => svmlight::write_rows(data, are_first, out),
         Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
     }
@@ -168,7 +171,7 @@ mod tests {
         let network = LabelNetwork { n_rows: 2500, decimals: Some(4), ..LabelNetwork::default() };
         let drawn = network.draw("made", Seed::new(1)).unwrap();
         let all = network.generate("made", Seed::new(1)).unwrap();
-        for ending in ["csv", "tsv", "arff", "svm", "arff.gz"] {
+        for ending in ["csv", "tsv", "jsonl", "arff", "svm", "arff.gz"] {
             let made = place.path().join(format!("made.{ending}"));
             let whole = place.path().join(format!("{}/made.{ending}", ending.replace('.', "-")));
             std::fs::create_dir(whole.parent().unwrap()).unwrap();

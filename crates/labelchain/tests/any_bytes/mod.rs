@@ -22,6 +22,7 @@ type Target = (&'static str, fn(&[u8]));
 pub(crate) const TARGETS: &[Target] = &[
     ("arff", |bytes| text("fuzz.arff", bytes)),
     ("csv", |bytes| text("fuzz.csv", bytes)),
+    ("jsonl", |bytes| text("fuzz.jsonl", bytes)),
     ("svmlight", |bytes| text("fuzz.svm", bytes)),
     ("xml", xml),
     ("rows", rows),
