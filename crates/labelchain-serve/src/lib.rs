@@ -194,7 +194,8 @@ impl Server {
     pub fn run(self) {
         let Server { runtime, listener, control, .. } = self;
         let is_over = control.is_over.subscribe();
-        runtime.block_on(serve(listener, control.service, is_over));
+        runtime.block_on(serve(listener, control.service.clone(), is_over));
+        control.service.flush_log();
         // Computations that nobody waits for any more were cancelled, and end on their own.
         runtime.shutdown_background();
     }

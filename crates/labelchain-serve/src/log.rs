@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -16,17 +16,38 @@ const WAITING: usize = 4096;
 pub type WriteLine = Box<dyn Fn(&str) + Send>;
 
 /// Where lines go.
-pub(crate) struct Log(Option<SyncSender<String>>);
+pub(crate) struct Log(Option<SyncSender<Message>>);
+
+enum Message {
+    Line(String),
+    /// Asks for a word when all lines before it are written.
+    Flush(SyncSender<()>),
+}
 
 impl Log {
     /// Without a writer, nothing is logged.
     pub(crate) fn new(write: Option<WriteLine>) -> Log {
         let start = |write: WriteLine| {
-            let (sender, lines) = sync_channel::<String>(WAITING);
-            let work = move || lines.iter().for_each(|line| write(&line));
+            let (sender, messages) = sync_channel(WAITING);
+            let obey = move |message| match message {
+                Message::Line(line) => write(&line),
+                // Nobody waits for the word any more: that is no trouble of ours.
+                Message::Flush(done) => drop(done.send(())),
+            };
+            let work = move || messages.iter().for_each(obey);
             thread::Builder::new().name("log".into()).spawn(work).ok().map(|_| sender)
         };
         Log(write.and_then(start))
+    }
+
+    /// Waits until all lines are written, but no longer than so.
+    pub(crate) fn flush(&self, patience: Duration) {
+        let (done, word) = sync_channel(1);
+        if let Some(sender) = &self.0
+            && sender.try_send(Message::Flush(done)).is_ok()
+        {
+            let _ = word.recv_timeout(patience);
+        }
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -41,6 +62,6 @@ impl Log {
         for (name, value) in fields.as_object().into_iter().flatten() {
             line[name] = value.clone();
         }
-        sender.try_send(line.to_string()).is_ok()
+        sender.try_send(Message::Line(line.to_string())).is_ok()
     }
 }

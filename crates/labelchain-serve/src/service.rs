@@ -143,6 +143,11 @@ impl Service {
         }
     }
 
+    /// Waits a moment for the log to be written.
+    pub(crate) fn flush_log(&self) {
+        self.log.flush(Duration::from_secs(1));
+    }
+
     /// Logs what is no request.
     pub(crate) fn event(&self, fields: serde_json::Value) {
         if !self.log.line(&fields) {
