@@ -183,6 +183,11 @@ fn every_fault_of_a_request_has_its_status_and_names_its_place() {
     let unseen = service.post("/v1/predict", r#"{"rows":[{"colour":"😀"}]}"#).json();
     assert!(unseen["notes"][0].as_str().unwrap().contains("😀"), "{unseen}");
 
+    // A name as long as a body is not repeated at that length.
+    let long = format!(r#"{{"rows":[{{"{}":1}}]}}"#, "é".repeat(900));
+    let refused = service.post("/v1/predict", &long);
+    assert!(refused.status == 422 && refused.body.len() < 1500, "{}", refused.body);
+
     assert_eq!(service.get("/v1/predict").header("allow"), Some("POST"));
     // The name of a stranger's page that leads to this machine.
     assert_eq!(service.ask("GET", "/v1/model", "Host: example.org\r\n", "").status, 403);

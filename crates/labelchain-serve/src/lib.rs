@@ -103,7 +103,7 @@ impl Default for Limits {
 }
 
 /// Loads a model again.
-pub type Reload = Box<dyn Fn() -> labelchain::Result<Model> + Send + Sync>;
+pub type Reload = Box<dyn Fn() -> labelchain::Result<Model> + Send>;
 
 /// What is served, and how.
 pub struct Config {

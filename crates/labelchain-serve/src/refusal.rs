@@ -28,8 +28,18 @@ impl Refusal {
         Refusal { message: format!("row {row}: {}", self.message), row: Some(row), ..self }
     }
 
+    /// What is wrong, in a length that somebody would read: a message repeats names that a client sent, which
+    /// may be as long as its body.
+    pub(crate) fn message(&self) -> String {
+        const LONGEST: usize = 500;
+        match self.message.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{} …", &self.message[..end]),
+            None => self.message.clone(),
+        }
+    }
+
     pub(crate) fn json(&self) -> String {
-        let mut answer = json!({ "error": self.message });
+        let mut answer = json!({ "error": self.message() });
         if let Some(row) = self.row {
             answer["row"] = row.into();
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyper::body::Bytes;
 use labelchain::data::{Attribute, LabelChoice, MissingLabels, ReadOptions};
 use labelchain::decide::{AIMS, Aim, DecisionRule};
 use labelchain::{Error, Model, Result};
@@ -16,7 +17,7 @@ pub(crate) struct Served {
     /// How the rows of a request are read for it.
     pub(crate) options: ReadOptions,
     /// The answer to `GET /v1/model`.
-    pub(crate) description: String,
+    pub(crate) description: Bytes,
 }
 
 impl Served {
@@ -37,7 +38,7 @@ impl Served {
             max_memory: limits.memory,
             ..ReadOptions::default()
         };
-        let description = describe(&model, example, limits).to_string();
+        let description = describe(&model, example, limits).to_string().into();
         Ok(Served { model, options, description })
     }
 

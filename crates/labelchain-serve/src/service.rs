@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Full};
@@ -57,7 +57,8 @@ impl Route {
 /// Everything that answers.
 pub(crate) struct Service {
     served: RwLock<Arc<Served>>,
-    reload: Option<Reload>,
+    /// Held while the model is loaded, so that of two wishes the later one has the later file.
+    reload: Mutex<Option<Reload>>,
     limits: Limits,
     token: Option<Token>,
     metrics: Metrics,
@@ -103,7 +104,7 @@ impl Service {
         let Config { model, example, reload, token, log, limits } = config;
         Ok(Service {
             served: RwLock::new(Arc::new(Served::new(model, example.as_ref(), &limits)?)),
-            reload,
+            reload: Mutex::new(reload),
             token,
             metrics: Metrics::default(),
             log: Log::new(log),
@@ -126,7 +127,8 @@ impl Service {
     /// new one cannot be had.
     pub(crate) fn reload(&self) {
         let start = Instant::now();
-        let Some(load) = &self.reload else {
+        let reload = self.reload.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(load) = reload.as_ref() else {
             self.event(json!({ "event": "reload", "error": "there is no model file" }));
             return;
         };
@@ -164,7 +166,7 @@ impl Service {
             None => Err(Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path")
                 .help("GET / is a page; GET /v1/model, POST /v1/predict and POST /v1/explain are for programs")),
         };
-        let error = content.as_ref().err().map(|refusal| refusal.message.clone());
+        let error = content.as_ref().err().map(Refusal::message);
         let content = content.unwrap_or_else(|refusal| Content {
             status: refusal.status,
             ..Content::json(refusal.json())
@@ -239,7 +241,8 @@ impl Service {
             }
             return Ok(());
         }
-        let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
+        // A program may leave the name out; a browser never does.
+        let host = headers.get(header::HOST).map_or("localhost", |it| it.to_str().unwrap_or(""));
         if !is_this_machine(host) {
             let message = format!("this service answers on this machine only, not as {host:?}");
             let refusal = Refusal::new(StatusCode::FORBIDDEN, message);

@@ -11,8 +11,9 @@ const make = (name, properties = {}, ...children) => {
   element.append(...children);
   return element;
 };
-const three = (number) => number.toFixed(3);
-const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
+const minus = (text) => text.replace("-", "−");
+const three = (number) => minus(number.toFixed(3));
+const signed = (number) => minus((number < 0 ? "" : "+") + number.toFixed(3));
 const short = (number) => String(Number(number.toPrecision(5)));
 
 let model;
@@ -91,6 +92,7 @@ function field(column, at) {
   const part = make("div", { className: "field" }, make("label", { htmlFor: id, textContent: column.name, title: column.name }));
   const change = (text) => {
     row.set(column.name, text);
+    $("taken").textContent = "";
     explainSoon();
   };
   const text = row.get(column.name) ?? "";
@@ -306,7 +308,11 @@ function show() {
   const relevant = explanation.relevant;
   const names = relevant.flatMap((name, at) => [at ? ", " : "", make("b", { textContent: name })]);
   $("verdict").replaceChildren(...(relevant.length ? ["Relevant: ", ...names] : ["No label is relevant."]));
-  $("notes").textContent = notes.join(". ");
+  // Of labels that are known there is nothing to explain.
+  const differs = ([name, p]) => explanation.known?.[name] === undefined && (p > 0.5) !== relevant.includes(name);
+  const byVotes = shown.aim === "votes" && Object.entries(explanation.probabilities ?? {}).some(differs);
+  const votes = "Votes are decisions in the light of other labels; a probability is that of one label, whatever the others are. To decide by probabilities, choose the aim hamming.";
+  $("notes").textContent = [...notes.map((note) => `${note}.`), byVotes ? votes : ""].join(" ");
   showLabels();
   showWalk();
   showInputs();
@@ -366,7 +372,18 @@ function showLabels() {
   if (items.some((item, at) => $("labels").children[at] !== item)) $("labels").replaceChildren(...items);
 }
 
-const head = (...cells) => make("thead", {}, make("tr", {}, ...cells.map(([text, words]) => make("th", { scope: "col", textContent: text, className: words ? "words" : "" }))));
+const head = (...cells) => make("thead", {}, make("tr", {}, ...cells.map(([textContent, className]) => make("th", { scope: "col", textContent, className: className ?? "" }))));
+
+// A bar from zero in the middle to a number, of which the number beside it says as much.
+function balance(number, most) {
+  const share = Math.min(1, Math.abs(number) / most) / 2;
+  const fill = make("span", { className: "fill" });
+  fill.style.width = `${100 * share}%`;
+  fill.style.left = `${100 * (number < 0 ? 0.5 - share : 0.5)}%`;
+  const bar = make("div", { className: number < 0 ? "balance minus" : "balance" }, fill);
+  bar.setAttribute("aria-hidden", "true");
+  return bar;
+}
 
 function showWalk() {
   const { explanation, walk } = shown;
@@ -375,9 +392,11 @@ function showWalk() {
   $("how").textContent = model.members === 1 ? `The labels were ${walk.how}:`
     : `Of ${model.members} members, number ${walk.member} agrees most with the answer, on ${walk.agreed} of ${labels.length} labels. They were ${walk.how}:`;
   const order = member.order ?? labels.map((_, at) => at);
+  const isKnownLabel = (label) => explanation.known?.[labels[label]] !== undefined;
+  const most = Math.max(1e-9, ...order.filter((label) => !isKnownLabel(label)).map((label) => Math.abs(member.support[label])));
   let anyChanged = false;
   const rows = order.map((label, place) => {
-    const isKnown = explanation.known?.[labels[label]] !== undefined;
+    const isKnown = isKnownLabel(label);
     const changed = !isKnown && (member.support[label] > 0) !== (walk.alone[label] > 0);
     anyChanged ||= changed;
     const decision = member.decisions[label] ? "relevant" : "irrelevant";
@@ -385,10 +404,11 @@ function showWalk() {
       ...walk.quantities.map((quantity) => make("td", { textContent: short(quantity.values[label]) })),
       make("td", { textContent: signed(walk.alone[label]) }),
       make("td", { textContent: isKnown ? "known" : signed(member.support[label]) }),
+      make("td", { className: "picture" }, isKnown ? "" : balance(member.support[label], most)),
       make("td", { className: `words ${decision}`, textContent: decision + (changed ? " *" : "") }));
   });
   $("walk").replaceChildren(
-    head([""], ["label", true], ...walk.quantities.map((quantity) => [quantity.title]), ["alone"], ["support"], ["decision", true]),
+    head([""], ["label", "words"], ...walk.quantities.map((quantity) => [quantity.title]), ["alone"], ["support"], ["", "picture"], ["decision", "words"]),
     make("tbody", {}, ...rows));
   const legend = [
     ["alone", "how strongly the inputs alone speak for the label; relevant if above 0"],
@@ -416,17 +436,9 @@ function showInputs() {
   const sum = inputs.reduce((sum, input) => sum + input.contribution, start);
   $("inputs-sum").textContent = `Before any decision, the ${explanation.unit} of ${label} is ${three(start)} in general and ${three(sum)} for this row.`;
   const most = Math.max(1e-9, ...inputs.map((input) => Math.abs(input.contribution)));
-  const line = (text, contribution, kind) => {
-    const share = Math.min(1, Math.abs(contribution) / most) / 2;
-    const fill = make("span", { className: "fill" });
-    fill.style.width = `${100 * share}%`;
-    fill.style.left = `${100 * (contribution < 0 ? 0.5 - share : 0.5)}%`;
-    const track = make("div", { className: "track" }, fill);
-    track.setAttribute("aria-hidden", "true");
-    return make("li", { className: `${contribution < 0 ? "minus" : ""} ${kind}` }, make("span", { textContent: text }), track,
-      make("span", { className: "number", textContent: signed(contribution) }));
-  };
-  const text = ({ name, value }) => (value === null ? `${name} is missing` : `${name} = ${typeof value === "number" ? short(value) : value}`);
+  const line = (text, contribution, className) => make("li", { className }, make("span", { textContent: text }),
+    balance(contribution, most), make("span", { className: "number", textContent: signed(contribution) }));
+  const text = ({ name, value }) => (value === null ? `${name} is missing` : `${name} = ${typeof value === "number" ? minus(short(value)) : value}`);
   const rest = inputs.slice(MOST_INPUTS);
   const others = rest.reduce((sum, input) => sum + input.contribution, 0);
   $("inputs").replaceChildren(...inputs.slice(0, MOST_INPUTS).map((input) => line(text(input), input.contribution, "")),
@@ -454,7 +466,7 @@ function showSimilar() {
     rows.push(make("tr", {}, make("th", { scope: "row" }), make("td", { textContent: percent(weight) }),
       make("td", { className: "words", textContent: `${rest.length} other rows` })));
   }
-  $("similar").replaceChildren(head(["row", true], ["weight"], ["labels", true]), make("tbody", {}, ...rows));
+  $("similar").replaceChildren(head(["row", "words"], ["weight"], ["labels", "words"]), make("tbody", {}, ...rows));
 }
 
 // Many rows, in parts.
@@ -545,10 +557,10 @@ async function label(file) {
 function showBatch(kept, preview) {
   const few = kept.slice(0, 3);
   const rows = preview.map(([line, { relevant }]) => make("tr", {},
-    ...few.map(([, place]) => make("td", { textContent: line[place] })),
+    ...few.map(([, place]) => make("td", { className: Number.isNaN(Number(line[place])) ? "words" : "", textContent: line[place] })),
     make("td", { className: "words", textContent: relevant.length ? relevant.join(", ") : "none" })));
   $("batch-table").replaceChildren(make("caption", { className: "help", textContent: "The first rows" }),
-    head(...few.map(([name]) => [name]), ["labels", true]), make("tbody", {}, ...rows));
+    head(...few.map(([name], at) => [name, rows[0]?.cells[at].className]), ["labels", "words"]), make("tbody", {}, ...rows));
 }
 
 // Tabs, as a keyboard expects them.
@@ -595,7 +607,11 @@ async function start() {
 
 $("fields").addEventListener("submit", (event) => event.preventDefault());
 $("filter").addEventListener("input", showFields);
-$("example").addEventListener("click", () => setRow(exampleRow()));
+$("example").addEventListener("click", () => {
+  $("pick").hidden = true;
+  $("taken").textContent = "";
+  setRow(exampleRow());
+});
 $("take").addEventListener("click", () => takeRows($("text").value));
 $("which").addEventListener("change", () => {
   const at = Math.min(Math.max(0, Math.trunc($("which").valueAsNumber || 0)), opened.length - 1);
