@@ -28,7 +28,7 @@ use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
     Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
-    Predict, Score, Show, Split, Study, Train,
+    Predict, Score, Serve, Show, Split, Study, Train,
 };
 use crate::memory;
 use crate::messages::{Failure, remark};
@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Tell how one row is labelled: what the members say, in which order, and why
     Explain(Explain),
+    /// Serve a model to programs and browsers on this machine, with a page to look at it
+    Serve(Serve),
     /// Measure the eleven losses of two files, truth and prediction
     Score(Score),
     /// Cross-validate methods: all eleven losses
@@ -802,6 +804,11 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// How many threads were [started](Threads::start).
+    pub(crate) fn n_started() -> usize {
+        rayon::current_num_threads()
+    }
+
     pub(crate) fn start(&self) -> Result<()> {
         // Without a number as many as there are cores; started here, for later it would be a panic.
         let n = self.threads.unwrap_or(0);

@@ -1,12 +1,15 @@
 //! What a signal does: SIGINT (Ctrl-C), SIGTERM and SIGHUP end every command with status 130, and leave
-//! no part of a file behind. A study ends by itself, so that it can say how far it came.
+//! no part of a file behind. A study ends by itself, so that it can say how far it came. A service ends by
+//! itself, so that it can finish what it is doing; SIGHUP has it load its model again.
 
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use labelchain::data::remove_part_files;
+use labelchain_serve::Control;
 
 use crate::messages::remark;
 
@@ -22,7 +25,24 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &INTERRUPTED
 }
 
+/// The service that signals are for, where the command is one.
+static SERVICE: OnceLock<Control> = OnceLock::new();
+
+/// Has signals stop a service, or have it load its model again, instead of ending the command. A second
+/// signal to stop ends it at once.
+pub(crate) fn control(service: Control) {
+    if SERVICE.set(service).is_ok() {
+        ENDS_ITSELF.store(true, Ordering::SeqCst);
+    }
+}
+
+#[cfg(unix)]
+fn on_hangup() {
+    SERVICE.get().map_or_else(on_signal, Control::reload);
+}
+
 fn on_signal() {
+    SERVICE.get().into_iter().for_each(Control::stop);
     let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
     if is_second || !ENDS_ITSELF.load(Ordering::SeqCst) {
         remove_part_files();
@@ -39,7 +59,8 @@ pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) {
-        let wait = move || signals.forever().for_each(|_| on_signal());
+        let on = |signal| if signal == SIGHUP { on_hangup() } else { on_signal() };
+        let wait = move || signals.forever().for_each(on);
         let _ = std::thread::Builder::new().name("signals".into()).spawn(wait);
     }
 }

@@ -54,6 +54,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Show(show) => show.run(),
         Command::Predict(predict) => predict.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Serve(serve) => serve.run(),
         Command::Score(score) => score.run(),
         Command::Evaluate(evaluate) => evaluate.run(),
         Command::Study(study) => study.run(),

@@ -28,7 +28,7 @@ use labelchain::seed::{Rng, Seed};
 use place::{Place, copy};
 
 /// At least one valid line for each command, on the files that `files` makes.
-const LINES: [&str; 36] = [
+const LINES: [&str; 37] = [
     // It takes seconds: the mutations that leave out the second word are enough.
     "demo --help",
     "datasets --json",
@@ -56,6 +56,8 @@ const LINES: [&str; 36] = [
     "predict model rows.arff -o made.csv --proba --explain made.jsonl",
     "predict model rows.csv --labels-last 3 -o made.arff",
     "explain model rows.arff --row 1 --member 0",
+    // It does not end by itself: what is mutated are its options.
+    "serve model --port 0 --quiet --max-rows 9 --help",
     "score rows.arff rows.arff --undefined one",
     "evaluate rows.arff -m br-nb,ecc-knn --members 1 --folds 2 --neighbours 1 --predictions made.csv",
     "study run study.toml --jobs 1 --shard 1/2 --only set=rows",
@@ -401,10 +403,12 @@ impl Scratch<'_> {
     }
 }
 
-/// Whether a line asks the program to wait for somebody who never writes, or for rows that are made
-/// one after the other for as long as the disk lasts.
+/// Whether a line asks the program to wait for somebody who never writes, for requests, or for rows that
+/// are made one after the other for as long as the disk lasts.
 fn may_wait(line: &Line) -> bool {
-    let waits = |word: &OsString| word.as_bytes().starts_with(b"fifo") || word == "network";
+    let waits = |word: &OsString| {
+        word.as_bytes().starts_with(b"fifo") || word == "network" || word == "serve"
+    };
     line.iter().any(waits)
 }
 

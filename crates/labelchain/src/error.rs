@@ -697,7 +697,7 @@ pub(crate) fn directory_of(path: &Path) -> &Path {
 }
 
 /// The most similar of `names`, if any is similar enough to be meant.
-pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String> {
+pub fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n String> {
     // Long names and long lists would make the suggestion cost more than the reading.
     const MOST: usize = 20_000;
     let near =

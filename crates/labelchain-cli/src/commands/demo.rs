@@ -7,7 +7,7 @@ use labelchain::data::LabelNetwork;
 use labelchain::data::split::folds;
 use labelchain::error::Result;
 use labelchain::experiment::CrossValidation;
-use labelchain::{LabelChain, Method, RunOptions, Seed};
+use labelchain::{Dataset, LabelChain, Method, Model, RunOptions, Seed};
 
 use super::{evaluate, explain};
 use crate::messages::{Failure, print};
@@ -24,6 +24,18 @@ pub(crate) struct Demo {
 /// The row whose prediction is explained.
 const ROW: usize = 3;
 
+/// The data that the demo is about.
+pub(super) fn generated(seed: u64) -> Result<Dataset> {
+    LabelNetwork::default().generate("demo", Seed::new(seed))
+}
+
+/// A model of all rows but one, and that row.
+pub(super) fn trained(method: &str, data: &Dataset, seed: u64) -> Result<(Model, Dataset)> {
+    let others: Vec<usize> = (0..data.n_rows()).filter(|&row| row != ROW).collect();
+    let model = LabelChain::new(method)?.seed(seed).fit(&data.select(&others))?;
+    Ok((model, data.select(&[ROW])))
+}
+
 impl Demo {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let page = self.page()?;
@@ -32,7 +44,7 @@ impl Demo {
 
     fn page(&self) -> Result<String> {
         let seed = Seed::new(self.seed);
-        let data = LabelNetwork::default().generate("demo", seed)?;
+        let data = generated(self.seed)?;
         let methods: Vec<Method> = [Method::DEFAULT, "dynamic-nb", "ga-nb", "ecc-nb", "oocc-nb"]
             .iter()
             .map(|name| name.parse())
@@ -60,9 +72,8 @@ impl Demo {
         );
         page += &evaluate::table(&evaluations);
         for method in [Method::DEFAULT, "dynamic-nb"] {
-            let others: Vec<usize> = (0..data.n_rows()).filter(|&row| row != ROW).collect();
-            let model = LabelChain::new(method)?.seed(self.seed).fit(&data.select(&others))?;
-            let row = model.align(&data.select(&[ROW]), data.name().as_ref())?;
+            let (model, row) = trained(method, &data, self.seed)?;
+            let row = model.align(&row, data.name().as_ref())?;
             let _ = write!(
                 page,
                 "\nOne prediction explained: row {ROW}, by {method} that was trained on the others. "

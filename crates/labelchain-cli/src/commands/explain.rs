@@ -8,9 +8,6 @@ use labelchain::Model;
 use labelchain::chain::{Neighbour, Quantity, QuantityDisplay, Score, Trace};
 use labelchain::data::{LabelId, LabelMatrix};
 use labelchain::decide::Aim;
-use labelchain::ensemble::{
-    Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
-};
 use labelchain::error::{Error, Result};
 use labelchain::model::{AlignedRows, Cell, Explanation, InputContribution, Question};
 
@@ -234,12 +231,7 @@ fn walk(
     let names = model.label_names();
     let (wide, n) = (width(names, 5, 32), names.len());
     let quantities = trace.reason.as_ref().map_or(&[][..], |reason| &reason.by_label);
-    let how = match (&trace.order, &trace.reason) {
-        (None, _) => "decided independently",
-        (_, Some(reason)) if reason.nearest.is_some() => "decided in the order of the nearest row",
-        (_, Some(_)) => "decided in this order",
-        _ => "decided in an order that is the same for every row",
-    };
+    let how = explanation.how(at);
     let mut page = if model.members().len() == 1 {
         format!("\nThe labels were {how}:\n\n")
     } else {
@@ -296,7 +288,7 @@ fn walk(
     for quantity in quantities {
         let _ = writeln!(page, "  {:<8} {}", quantity.title, quantity.help);
     }
-    page += &why(model, at, trace);
+    page += &why(explanation, at);
     page
 }
 
@@ -323,35 +315,9 @@ fn cell(quantity: &Quantity, label: usize) -> String {
 }
 
 /// Why the member took this order, where no numbers by label say it.
-fn why(model: &Model, at: usize, trace: &Trace) -> String {
-    if let Some(reason) = &trace.reason {
-        let lines: String = reason.text.lines().map(|line| format!("  {line}\n")).collect();
-        return if lines.is_empty() { lines } else { format!("\n{lines}") };
-    }
-    let (member, strategy) = (&model.members()[at], model.method().strategy());
-    let order = match strategy.orders {
-        MemberOrders::Independent => "There is no order: each label is decided on its own.",
-        _ if strategy.is_searched || model.settings().get(&ORDER) == GivenOrder::Random => {
-            "The order was drawn at random with the member."
-        }
-        _ => "The order was given by the user.",
-    };
-    let (settings, n_members) = (model.settings(), model.members().len());
-    let voted_on = match settings.get(&SEARCH_ROWS) {
-        SearchRows::HeldOut => format!("{} common validation rows", member.validation.len()),
-        SearchRows::OutOfBag => "the rows that each did not draw".into(),
-        SearchRows::Training => "all training rows".into(),
-    };
-    let searched = match Genetic::of(settings, n_members, settings.get(&VOTE_TIES)) {
-        Ok(genetic) if strategy.is_searched => format!(
-            "  A genetic search chose it, candidate {} of {}, for how {n_members} of them vote together\n  on {voted_on}{}.\n",
-            member.candidate,
-            genetic.n_candidates(),
-            if strategy.is_chained() { ", and for how their orders differ" } else { "" }
-        ),
-        _ => String::new(),
-    };
-    format!("\n  {order}\n{searched}")
+fn why(explanation: &Explanation, at: usize) -> String {
+    let lines: String = explanation.why(at).lines().map(|line| format!("  {line}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Three digits, or the magnitude of what would round to 0: orders tell such values apart.

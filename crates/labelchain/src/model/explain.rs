@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use super::{AlignedRows, Model};
 use crate::chain::{Attribution, Contribution, Neighbour, Trace};
 use crate::data::{Dataset, LabelId};
+use crate::ensemble::{
+    Genetic, GivenOrder, MemberOrders, ORDER, SEARCH_ROWS, SearchRows, VOTE_TIES,
+};
 use crate::error::Result;
 
 /// How the answer about one row came about.
@@ -133,6 +136,55 @@ impl Explanation<'_> {
     pub fn most_agreeing(&self) -> usize {
         let members = (0..self.members.len()).rev();
         members.max_by_key(|&member| self.n_agreed(member)).unwrap_or(0)
+    }
+
+    /// How a member came to its decisions, as it follows "the labels were".
+    pub fn how(&self, member: usize) -> &'static str {
+        match self.members.get(member).map(|trace| (&trace.order, &trace.reason)) {
+            None | Some((None, _)) => "decided independently",
+            Some((_, Some(reason))) if reason.nearest.is_some() => {
+                "decided in the order of the nearest row"
+            }
+            Some((_, Some(_))) => "decided in this order",
+            Some((_, None)) => "decided in an order that is the same for every row",
+        }
+    }
+
+    /// Why a member took its order, in lines; empty where numbers by label say it, or if there is no such
+    /// member.
+    pub fn why(&self, member: usize) -> String {
+        let (members, strategy) = (self.model.members(), self.model.method().strategy());
+        let (Some(trace), Some(of)) = (self.members.get(member), members.get(member)) else {
+            return String::new();
+        };
+        if let Some(reason) = &trace.reason {
+            return reason.text.clone();
+        }
+        let settings = self.model.settings();
+        let order = match strategy.orders {
+            MemberOrders::Independent => "There is no order: each label is decided on its own.",
+            _ if strategy.is_searched || settings.get(&ORDER) == GivenOrder::Random => {
+                "The order was drawn at random with the member."
+            }
+            _ => "The order was given by the user.",
+        };
+        let voted_on = match settings.get(&SEARCH_ROWS) {
+            SearchRows::HeldOut => format!("{} common validation rows", of.validation.len()),
+            SearchRows::OutOfBag => "the rows that each did not draw".into(),
+            SearchRows::Training => "all training rows".into(),
+        };
+        let n_members = members.len();
+        let searched = match Genetic::of(settings, n_members, settings.get(&VOTE_TIES)) {
+            Ok(genetic) if strategy.is_searched => format!(
+                "\nA genetic search chose it, candidate {} of {}, for how {n_members} of them vote together\n\
+                 on {voted_on}{}.",
+                of.candidate,
+                genetic.n_candidates(),
+                if strategy.is_chained() { ", and for how their orders differ" } else { "" }
+            ),
+            _ => String::new(),
+        };
+        format!("{order}{searched}")
     }
 
     /// The explanation as JSON; `row` is written as the number of the row, which an explanation does

@@ -1,0 +1,113 @@
+//! The model that answers, and what has to be known of it once.
+
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use labelchain::data::{Attribute, LabelChoice, MissingLabels, ReadOptions};
+use labelchain::decide::{AIMS, Aim, DecisionRule};
+use labelchain::{Error, Model, Result};
+use serde_json::{Value, json};
+
+use crate::Limits;
+use crate::rows::Row;
+
+/// The model that answers.
+pub(crate) struct Served {
+    pub(crate) model: Model,
+    /// How the rows of a request are read for it.
+    pub(crate) options: ReadOptions,
+    /// The answer to `GET /v1/model`.
+    pub(crate) description: Bytes,
+}
+
+impl Served {
+    /// `example` is a row to begin with; without one it is made of what the model knows.
+    pub(crate) fn new(model: Model, example: Option<&Row>, limits: &Limits) -> Result<Served> {
+        if model.bags().is_some() {
+            return Err(Error::Setting {
+                name: "model",
+                value: "one of bags of instances".into(),
+                accepted: "one that was trained on single rows, which is what a request has",
+            });
+        }
+        let options = ReadOptions {
+            // Labels stand in a part of their own, so that a row that has one is refused by name.
+            labels: LabelChoice::Present(model.label_names().to_vec()),
+            missing_labels: MissingLabels::Irrelevant,
+            attributes: Arc::from(columns(&model)),
+            max_memory: limits.memory,
+            ..ReadOptions::default()
+        };
+        let description = describe(&model, example, limits).to_string().into();
+        Ok(Served { model, options, description })
+    }
+
+    /// The probability from which on each label is given, by label, where the aim has such; none for a label
+    /// that is never given.
+    pub(crate) fn thresholds(&self, aim: Aim) -> Option<Vec<Option<f64>>> {
+        let rule = match self.model.calibration() {
+            Some(calibration) => Some(DecisionRule::of(aim, calibration)),
+            None => DecisionRule::uncalibrated(aim, self.model.label_names().len()),
+        };
+        match rule {
+            Some(DecisionRule::Thresholds(thresholds)) => Some(thresholds),
+            _ => None,
+        }
+    }
+}
+
+/// The columns that a row may have.
+pub(crate) fn columns(model: &Model) -> &[Attribute] {
+    model.attributes()
+}
+
+fn describe(model: &Model, example: Option<&Row>, limits: &Limits) -> Value {
+    let (means, deviations) = (model.standardizer().means(), model.standardizer().deviations());
+    let number = |of: &[Option<f64>], at: usize| of.get(at).copied().flatten().map(short);
+    let column = |(at, attribute): (usize, &Attribute)| {
+        let given = example.and_then(|row| row.get(&attribute.name).cloned());
+        let mut column = json!({ "name": attribute.name });
+        // How frequent the values of a nominal column were, a model does not know.
+        column["example"] = match attribute.values() {
+            Some(values) => {
+                column["kind"] = "nominal".into();
+                column["values"] = values.into();
+                given.unwrap_or_else(|| values.first().cloned().into())
+            }
+            None => {
+                column["kind"] = "numeric".into();
+                column["mean"] = number(means, at).into();
+                column["deviation"] = number(deviations, at).into();
+                given.unwrap_or_else(|| number(means, at).unwrap_or(0.0).into())
+            }
+        };
+        column
+    };
+    let aims = AIMS
+        .iter()
+        .map(|aim| json!({ "name": aim.name, "argument": aim.argument, "about": aim.about }));
+    let method = model.method();
+    json!({
+        "method": method.to_string(),
+        "strategy": method.strategy().about,
+        "base": method.base().about,
+        "aim": method.aim().to_string(),
+        "seed": model.seed(),
+        "version": model.version(),
+        "rows": model.n_rows(),
+        "members": model.members().len(),
+        "labels": model.label_names(),
+        "columns": columns(model).iter().enumerate().map(column).collect::<Vec<_>>(),
+        "aims": aims.collect::<Vec<_>>(),
+        "limits": {
+            "rows": limits.rows,
+            "explained_rows": limits.explained_rows,
+            "body": limits.body,
+        },
+    })
+}
+
+/// A number in four digits, as a person would choose one.
+fn short(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
+}
