@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use labelchain::data::{AttributeKind, Dataset};
+use labelchain::data::Dataset;
 use labelchain::error::{Error, Result};
 use labelchain::{Method, Model};
 use labelchain_serve::{BindError, Config, Limits, Server, Token, WriteLine};
@@ -179,9 +179,9 @@ fn read_token(path: &Path) -> Result<Token> {
 fn example(data: &Dataset) -> Map<String, Value> {
     let cell = |at: usize| {
         let cell = data.features().get(0, at);
-        match &data.attributes()[at].kind {
-            AttributeKind::Numeric => cell.into(),
-            AttributeKind::Nominal(values) => values.get(cell as usize).cloned().into(),
+        match data.attributes()[at].values() {
+            None => cell.into(),
+            Some(values) => values.get(cell as usize).cloned().into(),
         }
     };
     data.attributes().iter().enumerate().map(|(at, it)| (it.name.clone(), cell(at))).collect()

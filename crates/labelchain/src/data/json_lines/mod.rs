@@ -27,7 +27,7 @@ use std::path::Path;
 use super::label_list::LabelChoice;
 use super::lines::{Budget, Encoding, Line, Lines};
 use super::rows::{Cell, MAX_COLUMNS, NamedColumns, Role, Row as _};
-use super::{AttributeKind, Blocks, Dataset, ReadOptions, check_names, number};
+use super::{Blocks, Dataset, ReadOptions, Spelt, check_names, number};
 use crate::error::{ContentError, Error, Remedy, Result};
 use object::Object;
 
@@ -182,15 +182,13 @@ pub(crate) fn write_rows(data: &Dataset, out: &mut dyn Write) -> std::io::Result
         };
         for (attribute, &value) in data.attributes().iter().zip(&cells) {
             begin(&mut line);
-            match &attribute.kind {
-                _ if value.is_nan() => line.extend(b"null"),
-                AttributeKind::Numeric if value.is_infinite() => {
+            match attribute.spelt(value) {
+                None => line.extend(b"null"),
+                Some(Spelt::Number(value)) if value.is_infinite() => {
                     line.extend(if value > 0.0 { &b"1e999"[..] } else { b"-1e999" });
                 }
-                AttributeKind::Numeric => number::push(value, &mut line),
-                AttributeKind::Nominal(values) => {
-                    serde_json::to_writer(&mut line, &values.get(value as usize))?;
-                }
+                Some(Spelt::Number(value)) => number::push(value, &mut line),
+                Some(Spelt::Text(text)) => serde_json::to_writer(&mut line, &text)?,
             }
         }
         for label in data.labels().ids() {
