@@ -28,7 +28,7 @@ use labelchain::seed::{Rng, Seed};
 use place::{Place, copy};
 
 /// At least one valid line for each command, on the files that `files` makes.
-const LINES: [&str; 37] = [
+const LINES: [&str; 39] = [
     // It takes seconds: the mutations that leave out the second word are enough.
     "demo --help",
     "datasets --json",
@@ -37,6 +37,8 @@ const LINES: [&str; 37] = [
     "generate hypercubes --rows 9 --labels 2 --relevant 3 --irrelevant 1 --redundant 1 -o made.arff",
     "generate hyperspheres --rows 9 --labels 2 --relevant 3 --irrelevant 1 --redundant 1 -o made.svm.gz",
     "generate network --rows 9 --features 3 --labels 3 --decimals 2 -o made.csv",
+    "generate tickets --rows 9 --seed 3 -o made.csv",
+    "train words.csv --labels c --text t --id i --drop d --keep k -o made.labelchain -m br-nb --members 1",
     "describe rows.arff --json",
     "describe rows.csv --labels-last 3",
     "describe tags.csv --tags t",

@@ -19,7 +19,7 @@ pub struct Attribute {
 /// What the cells of a column mean. Missing cells are NaN in all kinds.
 ///
 /// Methods learn from numbers, named values and words. Dates and texts are what files have;
-/// [`Encoder`](crate::prepare::Encoder) makes the other kinds of them before anything is learned.
+/// the preparation makes the other kinds of them before anything is learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttributeKind {
     /// A cell is a number.

@@ -83,6 +83,8 @@ pub struct Dataset {
     history: Vec<String>,
     ids: Vec<IdColumn>,
     left_out: Vec<String>,
+    /// The inputs that name rows and were kept all the same.
+    row_names: Vec<String>,
 }
 
 /// Something a user should know about a data set, found while reading or describing it.
@@ -117,6 +119,7 @@ impl Dataset {
             history: vec![],
             ids: vec![],
             left_out: vec![],
+            row_names: vec![],
         })
     }
 
@@ -191,13 +194,14 @@ impl Dataset {
             history: self.history.clone(),
             ids: self.ids.iter().map(|id| id.select(rows)).collect(),
             left_out: self.left_out.clone(),
+            row_names: self.row_names.clone(),
         }
     }
 
     /// The same rows with other labels.
     pub fn relabelled(self, label_names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
         let data = Dataset::new(&self.name, self.attributes, self.features, label_names, labels)?;
-        Ok(Dataset { ids: self.ids, left_out: self.left_out, ..data })
+        Ok(Dataset { ids: self.ids, left_out: self.left_out, row_names: self.row_names, ..data })
     }
 
     /// The same rows with some of the inputs.
@@ -255,6 +259,7 @@ impl Dataset {
             history: self.history.clone(),
             ids: self.ids.clone(),
             left_out: self.left_out.clone(),
+            row_names: self.row_names.clone(),
             ..data
         })
     }
@@ -267,6 +272,12 @@ impl Dataset {
     /// The columns of the file that are left out.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// Whether an input has a value of its own in nearly every row and was kept all the same. It tells rows apart
+    /// and with them any labels, but nothing about rows to come, so that feature selection does not choose it.
+    pub(crate) fn names_rows(&self, input: usize) -> bool {
+        self.row_names.contains(&self.attributes[input].name)
     }
 
     /// The same rows, in which columns that say which row is which are inputs, the first of all.
@@ -316,6 +327,7 @@ impl Dataset {
         kinds: Vec<AttributeKind>,
         ids: Vec<IdColumn>,
         left_out: Vec<String>,
+        row_names: Vec<String>,
     ) -> Dataset {
         let names: Vec<String> = kept.iter().map(|&at| self.attributes[at].name.clone()).collect();
         for (&at, kind) in kept.iter().zip(&kinds) {
@@ -332,6 +344,7 @@ impl Dataset {
             features: self.features.columns(kept),
             ids,
             left_out,
+            row_names,
             ..self
         }
     }

@@ -534,8 +534,14 @@ mod tests {
             (names(place.path()), names(&path)),
             (vec!["report".into()], vec!["a".into(), "c.txt".into()])
         );
-        let again = save_directory(&path, &files("c.txt"));
-        assert!(matches!(again, Err(Error::CannotWrite { .. })));
+        // What was there is replaced as a whole, and stays if the new one cannot be written.
+        save_directory(&path, &files("a/b.txt/c")).unwrap_err();
+        assert_eq!(names(&path), ["a", "c.txt"]);
+        save_directory(&path, &files("d.txt")).unwrap();
+        assert_eq!(
+            (names(place.path()).len(), names(&path)),
+            (1, vec!["a".into(), "d.txt".into()])
+        );
     }
 
     #[cfg(unix)]

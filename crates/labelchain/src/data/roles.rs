@@ -91,7 +91,7 @@ impl ColumnRoles {
         let (drop, id, text, keep) = (places(drop)?, places(id)?, places(text)?, places(keep)?);
         let mut notes = Notes::default();
         let (mut kinds, mut kept) = (Vec::new(), Vec::new());
-        let (mut ids, mut left_out) = (Vec::new(), Vec::new());
+        let (mut ids, mut left_out, mut row_names) = (Vec::new(), Vec::new(), Vec::new());
         for (at, attribute) in data.attributes().iter().enumerate() {
             if drop.contains(&at) {
                 left_out.push(attribute.name.clone());
@@ -106,8 +106,15 @@ impl ColumnRoles {
                 kinds.push(text_kind(&data, at, path)?);
                 continue;
             }
-            let found =
-                if self.find && !keep.contains(&at) { found(&data, at) } else { Found::Input };
+            let found = if self.find { found(&data, at) } else { Found::Input };
+            let found = if keep.contains(&at) {
+                if matches!(found, Found::Identifier | Found::Text) {
+                    row_names.push(attribute.name.clone());
+                }
+                Found::Input
+            } else {
+                found
+            };
             match found {
                 Found::Input => {
                     kept.push(at);
@@ -131,7 +138,7 @@ impl ColumnRoles {
         let notes = notes.in_words();
         // In the order in which they were asked for.
         ids.sort_by_key(|of| self.id.iter().position(|name| *name == of.name));
-        Ok((data.with_roles(&kept, kinds, ids, left_out), notes))
+        Ok((data.with_roles(&kept, kinds, ids, left_out, row_names), notes))
     }
 }
 

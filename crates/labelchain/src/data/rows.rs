@@ -325,16 +325,10 @@ impl<'o> Rows<'o> {
     }
 
     fn not_binary(&self, record: &impl Row, field: usize) -> Error {
-        let (name, bytes) = (&self.names[field], record.bytes(field));
-        let separator = SEPARATORS.into_iter().find(|separator| bytes.contains(separator));
-        let remedy = match separator {
-            None => relevance::remedy(bytes),
-            Some(separator) => Remedy::from("a column of tags is read by ")
-                .set("tags", name.clone())
-                .text(" and ")
-                .set("tag-separator", char::from(separator).to_string()),
-        };
-        record.fault_in(field, format!("0 or 1 for label {name:?}")).help(remedy).into()
+        record
+            .fault_in(field, format!("0 or 1 for label {:?}", self.names[field]))
+            .help(relevance::remedy(record.bytes(field)))
+            .into()
     }
 
     fn missing(&self, record: &impl Row, field: usize) -> Error {

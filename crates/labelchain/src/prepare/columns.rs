@@ -126,13 +126,6 @@ impl Classes {
 }
 
 impl Columns {
-    /// Whether nearly every row has a value of its own. Such a column tells rows apart and with them any labels, but
-    /// nothing about rows to come.
-    fn are_names_of_rows(&self, values: &[String]) -> bool {
-        const FEW: usize = 20;
-        values.len() > FEW && values.len() * 2 >= self.data.n_rows()
-    }
-
     /// Of the inputs of a data set.
     pub fn new(data: &Arc<Dataset>) -> Columns {
         let columns = match data.features() {
@@ -280,7 +273,7 @@ impl Columns {
     /// An input on the rows of `classes`: numeric ones cut by [`discretize`],
     /// nominal ones by value.
     pub(crate) fn slots(&self, feature: usize, classes: &Classes) -> Slots {
-        if self.data.attributes()[feature].values().is_some_and(|of| self.are_names_of_rows(of)) {
+        if self.data.names_rows(feature) {
             return Slots::useless();
         }
         let Column { is_numeric, cells } = self.column(feature);
