@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
@@ -13,7 +13,7 @@ use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
     Checksums, CsvNames, Dataset, Encoding, Format, LabelChoice, LabelMatrix, MissingLabels, Note,
-    ReadOptions, Reading, RowNumbers, Table, Threshold, read, read_in_blocks,
+    ReadOptions, Reading, RowNumbers, Streams, Table, Threshold, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -87,7 +87,8 @@ pub(crate) enum Command {
 /// A data file and how to read it.
 #[derive(Args)]
 pub(crate) struct DataFile {
-    /// The data: .arff .csv .tsv .parquet .svm .libsvm, each also with .gz or .bz2
+    /// The data: .arff .csv .tsv .jsonl .parquet .svm .libsvm, each also with .gz or .bz2; - is standard
+    /// input, with --format
     #[arg(value_name = "DATA")]
     pub(crate) path: PathBuf,
 
@@ -402,6 +403,10 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_enum, default_value_t = MissingLabelsArg::Refuse, help_heading = READING)]
     missing_labels: MissingLabelsArg,
 
+    /// The format, whatever the file's name says
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = READING)]
+    format: Option<Format>,
+
     /// How names and values are spelt
     #[arg(long, value_enum, default_value_t = EncodingArg::Utf8, help_heading = READING)]
     encoding: EncodingArg,
@@ -418,6 +423,12 @@ pub(crate) struct ReadingArgs {
     /// three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
     max_memory: Option<u64>,
+}
+
+/// The names of the formats, for help and completions.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Format>())
 }
 
 const LABELS: &str = "Which columns are labels (the first that applies)";
@@ -737,7 +748,7 @@ impl ReadingArgs {
         };
         options.attributes = model.attributes().into();
         // The largest index of a few rows does not say how many features there are.
-        if matches!(Format::of(path), Ok(Format::SvmLight)) {
+        if matches!(options.format_of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
         Ok(options)
@@ -749,6 +760,7 @@ impl ReadingArgs {
 
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
+            format: self.format,
             labels: self.label_choice(),
             binarize: self.binarize,
             missing_labels: match self.missing_labels {
@@ -766,6 +778,7 @@ impl ReadingArgs {
             n_features: self.features,
             max_memory: self.max_memory(),
             checksums: Checksums::default(),
+            streams: Streams::default(),
         }
     }
 

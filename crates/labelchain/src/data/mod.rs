@@ -31,6 +31,7 @@ mod parquet;
 mod read;
 mod row_numbers;
 mod rows;
+mod streams;
 mod svmlight;
 mod write;
 
@@ -54,6 +55,7 @@ pub use read::{
 };
 pub use relevance::Threshold;
 pub use row_numbers::RowNumbers;
+pub use streams::Streams;
 pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use csv::{Record, check_length, open as open_table};

@@ -12,13 +12,16 @@ use super::lines::Encoding;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::relevance::Threshold;
-use super::{Attribute, Checksums, Dataset, Format, Note, arff, csv, file, json_lines, svmlight};
+use super::{
+    Attribute, Checksums, Dataset, Format, Note, Streams, arff, csv, file, json_lines, svmlight,
+};
 use crate::error::{Error, Remedy, Result};
 
 /// How a file is to be read.
 ///
 /// | field | default | meaning |
 /// |---|---|---|
+/// | `format` | by name | of the file, where its name does not say it or says it wrongly |
 /// | `labels` | detect | which columns are labels |
 /// | `binarize` | none | turns numeric labels into relevant or irrelevant |
 /// | `missing_labels` | refuse | what a missing label means |
@@ -28,6 +31,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `n_features` | none | SVMLight only: how many features there are, where the largest index does not say |
 /// | `max_memory` | unlimited | bytes after which reading is refused |
 /// | `checksums` | not noted | of all files that are opened: the data file and its label list |
+/// | `streams` | none | what was read from standard input and pipes, to be read again |
 ///
 /// ```
 /// use labelchain::data::{LabelChoice, ReadOptions, parse};
@@ -40,6 +44,8 @@ use crate::error::{Error, Remedy, Result};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
+    /// The format of the file, where its name does not say it or says it wrongly.
+    pub format: Option<Format>,
     /// Which columns are labels.
     pub labels: LabelChoice,
     /// Turns numeric labels into relevant or irrelevant.
@@ -59,11 +65,14 @@ pub struct ReadOptions {
     pub max_memory: u64,
     /// Of all files that are opened: the data file and its label list.
     pub checksums: Checksums,
+    /// What was read from standard input and pipes, to be read again.
+    pub streams: Streams,
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
         ReadOptions {
+            format: None,
             labels: LabelChoice::Detect,
             binarize: None,
             missing_labels: MissingLabels::Refuse,
@@ -73,7 +82,15 @@ impl Default for ReadOptions {
             n_features: None,
             max_memory: u64::MAX,
             checksums: Checksums::default(),
+            streams: Streams::default(),
         }
+    }
+}
+
+impl ReadOptions {
+    /// The format in which a file is read.
+    pub fn format_of(&self, path: &Path) -> Result<Format> {
+        self.format.map_or_else(|| Format::of(path), Ok)
     }
 }
 
@@ -139,7 +156,8 @@ pub enum Table {
 /// The blocks of a file, one after the other.
 pub type Blocks<'p> = Box<dyn Iterator<Item = Result<Reading>> + 'p>;
 
-/// Reads a data file in the format that its name promises.
+/// Reads a data file in the format that its name promises. `-` is standard input, which, as a pipe, is
+/// read to its end first ([`Streams`]).
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
     whole(path, read_in_blocks(path, options, usize::MAX)?)
 }
@@ -148,8 +166,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
 /// file of its own, but that the values of a nominal column are those seen so far. There is always
 /// at least one block.
 ///
-/// Only ARFF, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows mean nothing until
-/// all are known, and there is one block.
+/// Only ARFF, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows
+/// mean nothing until all are known, and there is one block.
 pub fn read_in_blocks<'p>(
     path: &'p Path,
     options: &ReadOptions,
@@ -158,21 +176,20 @@ pub fn read_in_blocks<'p>(
     if path.is_dir() {
         return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
     }
-    // Before the format: what comes through /dev/stdin has no name that could tell it.
-    let is_stream = path == Path::new("-")
-        || path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
-    if is_stream {
+    // Before the format: a device has no name that could tell it.
+    let is_device = path.metadata().is_ok_and(|about| !about.is_file());
+    if is_device && !Streams::is_stream(path) {
         return Err(Error::NotAFile { path: path.into() });
     }
-    match Format::of(path)? {
+    match options.format_of(path)? {
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let file = file::open_to_seek(path, options.max_memory, &options.checksums)?;
+            let file = file::open_to_seek(path, options)?;
             Ok(Box::new(iter::once(parquet::read(path, file, options))))
         }
         _ => {
-            let checksums = options.checksums.clone();
-            read_text(path, move || file::open_hashed(path, &checksums), options, n_rows)
+            let opening = options.clone();
+            read_text(path, move || file::open_data(path, &opening), options, n_rows)
         }
     }
 }
@@ -228,7 +245,7 @@ fn read_text<'p>(
     options: &ReadOptions,
     n_rows: usize,
 ) -> Result<Blocks<'p>> {
-    Ok(match Format::of(path)? {
+    Ok(match options.format_of(path)? {
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
         Format::Csv => csv::read(path, b',', open, options, n_rows)?,
         Format::Tsv => csv::read(path, b'\t', open, options, n_rows)?,
