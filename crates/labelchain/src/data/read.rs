@@ -166,7 +166,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
 /// file of its own, but that the values of a nominal column are those seen so far. There is always
 /// at least one block.
 ///
-/// Only ARFF, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows
+/// Only ARFF, Parquet, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows
 /// mean nothing until all are known, and there is one block.
 pub fn read_in_blocks<'p>(
     path: &'p Path,
@@ -185,7 +185,7 @@ pub fn read_in_blocks<'p>(
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let file = file::open_to_seek(path, options)?;
-            Ok(Box::new(iter::once(parquet::read(path, file, options))))
+            parquet::read(path, file, options, n_rows)
         }
         _ => {
             let opening = options.clone();
