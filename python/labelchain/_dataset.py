@@ -115,6 +115,7 @@ def read(
     path: str | os.PathLike[str],
     labels: str | Sequence[str] | None = None,
     *,
+    format: str | None = None,
     labels_first: int | None = None,
     labels_last: int | None = None,
     labels_xml: str | os.PathLike[str] | None = None,
@@ -127,7 +128,7 @@ def read(
     n_features: int | None = None,
     max_memory: int | None = None,
 ) -> Dataset:
-    """Reads ARFF, CSV, TSV, Parquet or SVMLight, each also compressed by gzip or bzip2.
+    """Reads ARFF, CSV, TSV, JSON lines, Parquet or SVMLight, each also compressed by gzip or bzip2.
 
     Which columns are labels is said by one of the following, or found by what Mulan (an XML file of the same
     name) and MEKA (``-C 6`` in the relation name) do.
@@ -138,6 +139,8 @@ def read(
         The file; its ending says which format it has.
     labels : str or list of str
         Names of labels, or patterns such as ``"tag_*"``.
+    format : {"arff", "csv", "tsv", "svmlight", "jsonl", "parquet"}
+        The format, where the file's name does not say it.
     labels_first, labels_last : int
         How many columns at the start or the end are labels.
     labels_xml : str or path
@@ -176,6 +179,7 @@ def read(
     names = labels.split(",") if isinstance(labels, str) else labels
     rows = Rows.read(
         os.fspath(path),
+        format=format,
         labels=None if names is None else [str(name).strip() for name in names],
         labels_first=labels_first,
         labels_last=labels_last,

@@ -88,7 +88,7 @@ impl Rows {
     /// Of a file.
     #[staticmethod]
     #[pyo3(signature = (
-        path, *, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
+        path, *, format=None, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
         tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
         dedupe=false, n_features=None, max_memory=None,
     ))]
@@ -96,6 +96,7 @@ impl Rows {
     fn read(
         py: Python<'_>,
         path: PathBuf,
+        format: Option<&str>,
         labels: Option<Vec<String>>,
         labels_first: Option<usize>,
         labels_last: Option<usize>,
@@ -126,6 +127,7 @@ impl Rows {
             }));
         }
         let options = ReadOptions {
+            format: format.map(str::parse).transpose().map_err(exception)?,
             labels,
             binarize: binarize.map(str::parse).transpose().map_err(exception)?,
             missing_labels: match missing_labels {

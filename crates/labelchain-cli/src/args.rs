@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use labelchain::base::BASES;
@@ -13,8 +13,8 @@ use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
     Attribute, Checksums, ColumnRoles, CsvNames, Dataset, Description, Encoding, Format, IdColumn,
-    LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Table,
-    Threshold, is_stream, read, read_in_blocks,
+    LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Streams,
+    Table, Threshold, is_stream, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -91,7 +91,8 @@ pub(crate) enum Command {
 /// A data file and how to read it.
 #[derive(Args)]
 pub(crate) struct DataFile {
-    /// The data: .arff .csv .tsv .parquet .svm .libsvm, each also with .gz or .bz2
+    /// The data: .arff .csv .tsv .jsonl .parquet .svm .libsvm, each also with .gz or .bz2; - is standard
+    /// input, with --format
     #[arg(value_name = "DATA")]
     pub(crate) path: PathBuf,
 
@@ -523,6 +524,10 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_enum, default_value_t = MissingLabelsArg::Refuse, help_heading = READING)]
     missing_labels: MissingLabelsArg,
 
+    /// The format, whatever the file's name says
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = READING)]
+    format: Option<Format>,
+
     /// How names and values are spelt
     #[arg(long, value_enum, default_value_t = EncodingArg::Utf8, help_heading = READING)]
     encoding: EncodingArg,
@@ -539,6 +544,12 @@ pub(crate) struct ReadingArgs {
     /// three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
     max_memory: Option<u64>,
+}
+
+/// The names of the formats, for help and completions.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Format>())
 }
 
 const LABELS: &str = "Which columns are labels (the first that applies)";
@@ -908,7 +919,7 @@ impl ReadingArgs {
         let ids = ids.iter().chain(model.ids()).map(|name| Attribute::nominal(name, [""; 0]));
         options.attributes = model.columns().into_iter().chain(ids).collect();
         // The largest index of a few rows does not say how many features there are.
-        if matches!(Format::of(path), Ok(Format::SvmLight)) {
+        if matches!(options.format_of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
         Ok(options)
@@ -920,6 +931,7 @@ impl ReadingArgs {
 
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
+            format: self.format,
             labels: self.label_choice(),
             binarize: self.binarize,
             missing_labels: match self.missing_labels {
@@ -938,6 +950,7 @@ impl ReadingArgs {
             roles: ColumnRoles::default(),
             max_memory: self.max_memory(),
             checksums: Checksums::default(),
+            streams: Streams::default(),
         }
     }
 

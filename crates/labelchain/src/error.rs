@@ -569,8 +569,11 @@ impl Error {
                 "it could be read only once: save what it gives to a file, and name that".into(),
             ),
             Error::UnknownFormat { .. } => Some(
-                "name it .arff, .csv, .tsv, .jsonl, .parquet, .svm or .libsvm, each also with .gz or .bz2"
-                    .into(),
+                Remedy::from(
+                    "name it .arff, .csv, .tsv, .jsonl, .parquet, .svm or .libsvm, each also with \
+                     .gz or .bz2, or say what it is: ",
+                )
+                .set("format", "csv"),
             ),
             Error::NoLabels { .. } => Some(
                 Remedy::from("say which columns are labels: ")

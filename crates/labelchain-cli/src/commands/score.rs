@@ -28,7 +28,8 @@ pub(crate) struct Score {
     truth: PathBuf,
 
     /// The answers: the same rows, with a column for each label of TRUTH, found by name, and maybe
-    /// columns called label:probability. What is said about reading goes for both files
+    /// columns called label:probability. What is said about reading goes for both files, but for
+    /// --format, which is that of TRUTH where the name of PREDICTED tells its own
     predicted: PathBuf,
 
     #[command(flatten)]
@@ -87,6 +88,13 @@ impl Score {
     fn compared(&self) -> Result<Compared> {
         self.reading.keep_every_row()?;
         let selection = self.rows.read(self.reading.max_memory())?;
+        if [&self.truth, &self.predicted].iter().all(|path| *path == Path::new("-")) {
+            return Err(Error::Setting {
+                name: "PREDICTED",
+                value: "- as TRUTH is".into(),
+                accepted: "a file of its own, for standard input is read once",
+            });
+        }
         let options = self.reading.options();
         let truth = read(&self.truth, &options)?.into_rows()?;
         let (n_truth, is_tags) =
@@ -260,7 +268,9 @@ impl Predicted {
     /// Labels are found by name: the columns may be in another order, or have inputs among them. A
     /// table of answers spells names so that a spreadsheet runs none, unless it is raw.
     fn read(path: &Path, label_names: &[String], options: ReadOptions) -> Result<Predicted> {
-        let is_text = matches!(Format::of(path), Ok(Format::Csv | Format::Tsv));
+        // What --format says is about the truth, unless the answers have no name that tells theirs.
+        let format = Format::of(path).ok().or(options.format);
+        let is_text = matches!(format, Some(Format::Csv | Format::Tsv));
         let spelt: HashMap<String, String> = label_names
             .iter()
             .filter(|_| is_text)
@@ -274,7 +284,7 @@ impl Predicted {
             other => other,
         };
         let labels = LabelChoice::Present(names);
-        let options = ReadOptions { labels, missing_labels, ..options };
+        let options = ReadOptions { format, labels, missing_labels, ..options };
         let data = read(path, &options)?.into_rows()?;
         let labels: HashSet<String> = data.label_names().iter().cloned().collect();
         let spelt = spelt.into_iter().filter(|(name, _)| !labels.contains(name)).collect();

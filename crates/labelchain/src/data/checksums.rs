@@ -31,7 +31,6 @@ impl Checksums {
     }
 
     /// Whether checksums are noted.
-    #[cfg(feature = "parquet")]
     pub(super) fn are_noted(&self) -> bool {
         self.0.is_some()
     }

@@ -3,13 +3,15 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::str::FromStr;
 
-use super::Checksums;
 #[cfg(feature = "parquet")]
 use super::lines::unreadable;
+use super::{Checksums, ReadOptions, Streams};
 use crate::error::{Error, Result};
 
-/// The formats of data files; the file's name says which one it has.
+/// The formats of data files; the file's name says which one it has, unless
+/// [`ReadOptions::format`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `.arff`: dense, sparse or multi-instance.
@@ -34,9 +36,32 @@ pub(super) enum Compression {
 }
 
 impl Format {
+    /// How the formats are called where no file's name says them.
+    pub const NAMES: [(&str, Format); 6] = [
+        ("arff", Format::Arff),
+        ("csv", Format::Csv),
+        ("tsv", Format::Tsv),
+        ("svmlight", Format::SvmLight),
+        ("jsonl", Format::JsonLines),
+        ("parquet", Format::Parquet),
+    ];
+
     /// The format that a file's name promises.
     pub fn of(path: &Path) -> Result<Format> {
         parts(path).1.ok_or_else(|| Error::UnknownFormat { path: path.into() })
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Format> {
+        let found = Format::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, format)| format).ok_or_else(|| Error::Setting {
+            name: "format",
+            value: format!("{text:?}"),
+            accepted: "arff, csv, tsv, svmlight, jsonl or parquet",
+        })
     }
 }
 
@@ -102,27 +127,44 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
 
 /// The same, with a checksum of the file as it is stored.
 pub(crate) fn open_hashed(path: &Path, checksums: &Checksums) -> Result<Box<dyn Read>> {
-    let file = checksums.hashed(path, open_stored(path)?);
-    let buffered = BufReader::with_capacity(128 << 10, file);
-    Ok(match compression(path) {
+    Ok(decompressed(path, checksums.hashed(path, open_stored(path)?)))
+}
+
+/// Opens data for reading, which may be a stream. What is checked against a checksum must be a file:
+/// it will be read again when the stream is gone.
+pub(crate) fn open_data(path: &Path, options: &ReadOptions) -> Result<Box<dyn Read>> {
+    if is_stream(path, options) {
+        Ok(decompressed(path, Box::new(options.streams.open(path)?)))
+    } else {
+        open_hashed(path, &options.checksums)
+    }
+}
+
+fn is_stream(path: &Path, options: &ReadOptions) -> bool {
+    Streams::is_stream(path) && !options.checksums.are_noted()
+}
+
+fn decompressed(path: &Path, stored: Box<dyn Read>) -> Box<dyn Read> {
+    let buffered = BufReader::with_capacity(128 << 10, stored);
+    match compression(path) {
         Compression::None => Box::new(buffered),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered)),
-    })
+    }
 }
 
 /// Opens a file that is read from its end. What is compressed or hashed is read from its start, and
 /// so is first copied into a file without a name.
 #[cfg(feature = "parquet")]
-pub(crate) fn open_to_seek(path: &Path, max_bytes: u64, checksums: &Checksums) -> Result<File> {
+pub(crate) fn open_to_seek(path: &Path, options: &ReadOptions) -> Result<File> {
     use std::io::Seek as _;
-    let refused = |error| Error::io(path, error);
-    if compression(path) == Compression::None && !checksums.are_noted() {
-        return open_stored(path);
+    let (refused, max_bytes) = (|error| Error::io(path, error), options.max_memory);
+    if compression(path) == Compression::None && !options.checksums.are_noted() {
+        let is_stream = is_stream(path, options);
+        return if is_stream { options.streams.file(path) } else { open_stored(path) };
     }
     let mut plain = tempfile::tempfile().map_err(refused)?;
-    let n =
-        io::copy(&mut open_hashed(path, checksums)?.take(max_bytes.saturating_add(1)), &mut plain);
+    let n = io::copy(&mut open_data(path, options)?.take(max_bytes.saturating_add(1)), &mut plain);
     if n.map_err(|error| unreadable(path, 0, error))? > max_bytes {
         let what = "the decompressed file".into();
         return Err(Error::TooLarge { path: path.into(), what, needed: None, limit: max_bytes });

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use quick_xml::events::{BytesStart, Event};
 
 use super::lines::unreadable;
-use super::{Checksums, Note, file};
+use super::{Checksums, Note, Streams, file};
 use crate::error::{ContentError, Error, Remedy, Result, nearest};
 
 /// How the user says which columns are labels.
@@ -89,7 +89,8 @@ impl Columns<'_> {
             LabelChoice::Tags { .. } => Ok(found(vec![])),
             LabelChoice::Detect => {
                 let xml = xml_beside(self.path);
-                if xml.is_file() {
+                let is_stream = Streams::is_stream(self.path);
+                if !is_stream && xml.is_file() {
                     return self.listed(&LabelList::read_hashed(&xml, checksums)?, &xml);
                 }
                 let Some(count) = self.relation.and_then(meka_count) else {
@@ -98,7 +99,10 @@ impl Columns<'_> {
                         None => "",
                     };
                     let xml = xml.file_name().unwrap_or_default().to_string_lossy();
-                    let reason = format!("no {xml} beside it{no_option}");
+                    let reason = match is_stream {
+                        true => format!("a pipe has no label list beside it{no_option}"),
+                        false => format!("no {xml} beside it{no_option}"),
+                    };
                     return Err(Error::NoLabels { path: self.path.into(), reason });
                 };
                 let size = count.unsigned_abs() as usize;

@@ -33,6 +33,7 @@ mod read;
 mod roles;
 mod row_numbers;
 mod rows;
+mod streams;
 mod svmlight;
 mod write;
 
@@ -55,6 +56,7 @@ pub use read::{
 pub use relevance::Threshold;
 pub use roles::{ColumnRoles, IdColumn};
 pub use row_numbers::RowNumbers;
+pub use streams::Streams;
 pub use write::{outputs, write, write_in_blocks};
 
 pub(crate) use attribute::Spelt;

@@ -13,7 +13,8 @@ use super::lines::Encoding;
 use super::parquet;
 use super::relevance::Threshold;
 use super::{
-    Attribute, Checksums, ColumnRoles, Dataset, Format, Note, arff, csv, file, json_lines, svmlight,
+    Attribute, Checksums, ColumnRoles, Dataset, Format, Note, Streams, arff, csv, file, json_lines,
+    svmlight,
 };
 use crate::error::{Error, Remedy, Result};
 
@@ -21,6 +22,7 @@ use crate::error::{Error, Remedy, Result};
 ///
 /// | field | default | meaning |
 /// |---|---|---|
+/// | `format` | by name | of the file, where its name does not say it or says it wrongly |
 /// | `labels` | detect | which columns are labels |
 /// | `binarize` | none | turns numeric labels into relevant or irrelevant |
 /// | `missing_labels` | refuse | what a missing label means |
@@ -31,6 +33,7 @@ use crate::error::{Error, Remedy, Result};
 /// | `max_memory` | unlimited | bytes after which reading is refused |
 /// | `roles` | inputs | which columns are no inputs, or texts |
 /// | `checksums` | not noted | of all files that are opened: the data file and its label list |
+/// | `streams` | none | what was read from standard input and pipes, to be read again |
 ///
 /// ```
 /// use labelchain::data::{LabelChoice, ReadOptions, parse};
@@ -43,6 +46,8 @@ use crate::error::{Error, Remedy, Result};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
+    /// The format of the file, where its name does not say it or says it wrongly.
+    pub format: Option<Format>,
     /// Which columns are labels.
     pub labels: LabelChoice,
     /// Turns numeric labels into relevant or irrelevant.
@@ -64,11 +69,14 @@ pub struct ReadOptions {
     pub max_memory: u64,
     /// Of all files that are opened: the data file and its label list.
     pub checksums: Checksums,
+    /// What was read from standard input and pipes, to be read again.
+    pub streams: Streams,
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
         ReadOptions {
+            format: None,
             labels: LabelChoice::Detect,
             binarize: None,
             missing_labels: MissingLabels::Refuse,
@@ -79,7 +87,15 @@ impl Default for ReadOptions {
             roles: ColumnRoles::default(),
             max_memory: u64::MAX,
             checksums: Checksums::default(),
+            streams: Streams::default(),
         }
+    }
+}
+
+impl ReadOptions {
+    /// The format in which a file is read.
+    pub fn format_of(&self, path: &Path) -> Result<Format> {
+        self.format.map_or_else(|| Format::of(path), Ok)
     }
 }
 
@@ -145,7 +161,8 @@ pub enum Table {
 /// The blocks of a file, one after the other.
 pub type Blocks<'p> = Box<dyn Iterator<Item = Result<Reading>> + 'p>;
 
-/// Reads a data file in the format that its name promises.
+/// Reads a data file in the format that its name promises. `-` is standard input, which, as a pipe, is
+/// read to its end first ([`Streams`]).
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
     whole(path, read_in_blocks(path, options, usize::MAX)?)
 }
@@ -154,8 +171,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading> {
 /// file of its own, but that the values of a nominal column are those seen so far. There is always
 /// at least one block.
 ///
-/// Only ARFF, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows mean nothing until
-/// all are known, and there is one block.
+/// Only ARFF, Parquet, and CSV, TSV or JSON lines without tags, are cut: in the other formats the rows
+/// mean nothing until all are known, and there is one block.
 pub fn read_in_blocks<'p>(
     path: &'p Path,
     options: &ReadOptions,
@@ -164,22 +181,20 @@ pub fn read_in_blocks<'p>(
     if path.is_dir() {
         return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
     }
-    // Before the format: what comes through /dev/stdin has no name that could tell it.
-    let is_stream = path == Path::new("-")
-        || path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
-    if is_stream {
+    // Before the format: a device has no name that could tell it.
+    let is_device = path.metadata().is_ok_and(|about| !about.is_file());
+    if is_device && !Streams::is_stream(path) {
         return Err(Error::NotAFile { path: path.into() });
     }
-    match Format::of(path)? {
+    match options.format_of(path)? {
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let file = file::open_to_seek(path, options.max_memory, &options.checksums)?;
-            let blocks: Blocks = Box::new(iter::once(parquet::read(path, file, options)));
-            Ok(with_roles(path, blocks, options))
+            let file = file::open_to_seek(path, options)?;
+            Ok(with_roles(path, parquet::read(path, file, options, n_rows)?, options))
         }
         _ => {
-            let checksums = options.checksums.clone();
-            read_text(path, move || file::open_hashed(path, &checksums), options, n_rows)
+            let opening = options.clone();
+            read_text(path, move || file::open_data(path, &opening), options, n_rows)
         }
     }
 }
@@ -255,7 +270,7 @@ fn read_text<'p>(
 ) -> Result<Blocks<'p>> {
     let attributes = options.roles.attributes(&options.attributes);
     let options = &ReadOptions { attributes, ..options.clone() };
-    let blocks: Blocks = match Format::of(path)? {
+    let blocks: Blocks = match options.format_of(path)? {
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
         Format::Csv => csv::read(path, b',', open, options, n_rows)?,
         Format::Tsv => csv::read(path, b'\t', open, options, n_rows)?,

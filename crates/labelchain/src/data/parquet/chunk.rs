@@ -90,6 +90,25 @@ impl<'a> Chunk<'a> {
         })
     }
 
+    /// Passes over the next `n` cells, and over whole pages without decoding them.
+    pub(super) fn skip(&mut self, n: usize) -> Result<()> {
+        let skipped = match &mut self.reader {
+            ColumnReader::BoolColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::Int32ColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::Int64ColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::Int96ColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::FloatColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::DoubleColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(n),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => reader.skip_records(n),
+        };
+        if skipped.map_err(|error| translated(self.path, error))? == n {
+            return Ok(());
+        }
+        let expected = format!("as many cells in column {:?} as there are rows", self.column.name);
+        Err(fault(self.path, expected, "fewer").into())
+    }
+
     /// Reads the next `n` cells and gives each with its place among them.
     pub(super) fn read(
         &mut self,

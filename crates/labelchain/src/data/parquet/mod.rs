@@ -23,22 +23,44 @@ pub(crate) use write::write;
 
 use std::fs::File;
 use std::io;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::errors::ParquetError;
 
-use super::{ReadOptions, Reading};
+use super::{Blocks, ReadOptions};
 use crate::error::{ContentError, Error, Remedy, Result};
 
 /// What to do about a column of no use.
 const LEAVE_OUT: &str = "leave the column out when writing the file, or flatten it";
 
-/// Reads a Parquet file; `path` is for messages, the data set's name and the label file beside it.
-pub(crate) fn read(path: &Path, file: File, options: &ReadOptions) -> Result<Reading> {
-    // The decoders index and unwrap by what the file says, so a damaged one can make them panic.
-    // All they work on is lost with the error; nothing half-read is left behind.
-    catch_unwind(AssertUnwindSafe(|| read::table(path, file, options)))
+/// Reads a Parquet file so many rows at a time; `path` is for messages, the data set's name and the
+/// label file beside it. All values of nominal columns, and all tags, are known before the first
+/// block. There are fewer rows in a block if some are left out.
+pub(crate) fn read<'p>(
+    path: &'p Path,
+    file: File,
+    options: &ReadOptions,
+    n_rows: usize,
+) -> Result<Blocks<'p>> {
+    let mut table = undamaged(path, || read::open(path, file, options, n_rows))?;
+    let n_all = table.n_rows();
+    // There is a block even if there are no rows; an error ends the file.
+    let mut next = Some(0usize);
+    Ok(Box::new(iter::from_fn(move || {
+        let start = next.take()?;
+        let end = start.saturating_add(n_rows).min(n_all);
+        let block = undamaged(path, || table.block(start..end));
+        next = Some(end).filter(|&end| end < n_all && end > start && block.is_ok());
+        Some(block)
+    })))
+}
+
+/// The decoders index and unwrap by what the file says, so a damaged one can make them panic. Nothing
+/// that they worked on is used after that.
+fn undamaged<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(damaged(path, "a page that cannot be decoded")))
 }
 

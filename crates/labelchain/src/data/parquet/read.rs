@@ -1,8 +1,10 @@
 //! Reading, one column at a time: an open column holds a page and a decompressor, too much to be
-//! held for each of ten thousand columns.
+//! held for each of ten thousand columns. So each block of rows opens the columns anew, and passes
+//! over the pages before it, which takes no more than a look at their headers.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
@@ -21,8 +23,24 @@ use crate::error::{Error, Remedy, Result, nearest};
 /// Cells decoded at a time.
 const BATCH: usize = 4096;
 
-/// Reads the one table of a file.
-pub(super) fn table(path: &Path, file: File, options: &ReadOptions) -> Result<Reading> {
+/// The one table of a file, of which all is known but the cells.
+pub(super) struct OpenTable<'p> {
+    source: Source<'p>,
+    columns: Vec<Column>,
+    plan: Plan,
+    about: About,
+    options: ReadOptions,
+    /// What is to be said with the first block.
+    notes: Vec<Note>,
+}
+
+/// Opens the one table of a file, of which at most `n_rows` rows will be read at a time.
+pub(super) fn open<'p>(
+    path: &'p Path,
+    file: File,
+    options: &ReadOptions,
+    n_rows: usize,
+) -> Result<OpenTable<'p>> {
     let length = file.metadata().map_err(|error| Error::io(path, error))?.len();
     let reader = SerializedFileReader::new(file).map_err(|error| translated(path, error))?;
     let metadata = reader.metadata().file_metadata();
@@ -37,14 +55,39 @@ pub(super) fn table(path: &Path, file: File, options: &ReadOptions) -> Result<Re
     let about = about.unwrap_or_default();
 
     let memory = Memory { path, limit: options.max_memory, used: 0 };
-    let mut source = Source { path, reader: &reader, length, groups: vec![], memory };
-    source.count_rows(&columns)?;
+    let mut source = Source { path, reader, length, groups: vec![], memory };
+    source.count_rows(&columns, n_rows)?;
     let plan = Plan::new(&mut source, &columns, &labels, &about, options)?;
-    let rows = source.rows(&columns, &plan, &about, options)?;
-    let (data, found) = rows.finish(about.weights)?;
     let mut notes = labels.notes;
-    notes.extend(found);
-    Ok(Reading { table: Table::Rows(data), notes })
+    if let Some(weights) = &about.weights {
+        let n_rows = source.n_rows();
+        if weights.len() != n_rows {
+            let found = format!("{} for {n_rows} rows", weights.len());
+            return Err(disagree(path, "a weight for each row", found));
+        }
+        notes.push(Note {
+            code: "row-weights-ignored",
+            text: "rows carry weights; they are kept, but nothing uses them".into(),
+        });
+    }
+    Ok(OpenTable { source, columns, plan, about, options: options.clone(), notes })
+}
+
+impl OpenTable<'_> {
+    pub(super) fn n_rows(&self) -> usize {
+        self.source.n_rows()
+    }
+
+    /// Reads some of the rows.
+    pub(super) fn block(&mut self, rows: Range<usize>) -> Result<Reading> {
+        let OpenTable { source, columns, plan, about, options, notes } = self;
+        let weights = about.weights.as_ref().and_then(|all| all.get(rows.clone()));
+        let weights = weights.map(<[f64]>::to_vec);
+        let (data, found) =
+            source.rows(rows, columns, plan, about.is_sparse, options)?.finish(weights)?;
+        let notes = std::mem::take(notes).into_iter().chain(found).collect();
+        Ok(Reading { table: Table::Rows(data), notes })
+    }
 }
 
 /// The label columns: as the user or an XML file says, else as the file says of itself.
@@ -80,6 +123,7 @@ fn disagree(path: &Path, expected: &str, found: impl Into<String>) -> Error {
 }
 
 /// Counts what is kept, and refuses before it is too much.
+#[derive(Clone)]
 struct Memory<'a> {
     path: &'a Path,
     limit: u64,
@@ -99,7 +143,7 @@ impl Memory<'_> {
 
 struct Source<'a> {
     path: &'a Path,
-    reader: &'a SerializedFileReader<File>,
+    reader: SerializedFileReader<File>,
     length: u64,
     /// The rows of each row group.
     groups: Vec<usize>,
@@ -107,9 +151,13 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    fn n_rows(&self) -> usize {
+        self.groups.iter().sum()
+    }
+
     /// Believes the numbers of rows only when a column has that many cells: memory will be taken
-    /// by them.
-    fn count_rows(&mut self, columns: &[Column]) -> Result<()> {
+    /// by them, for at most `n_block` rows at a time.
+    fn count_rows(&mut self, columns: &[Column], n_block: usize) -> Result<()> {
         let (path, groups) = (self.path, self.reader.metadata().row_groups());
         let mut n_rows = 0usize;
         for group in groups {
@@ -138,7 +186,7 @@ impl Source<'_> {
             };
         };
         // Every column takes a bit of each row at least.
-        let n_bytes = (n_rows as u64).saturating_mul(columns.len() as u64) / 8;
+        let n_bytes = (n_rows.min(n_block) as u64).saturating_mul(columns.len() as u64) / 8;
         if n_bytes > self.memory.limit {
             return Err(self
                 .memory
@@ -152,7 +200,7 @@ impl Source<'_> {
         let mut first = 0;
         for (at, &n_rows) in self.groups.iter().enumerate() {
             let group = self.group(at)?;
-            self.scan_group(group.as_ref(), n_rows, column, |at, cell| give(first + at, cell))?;
+            self.scan_group(group.as_ref(), 0..n_rows, column, |at, cell| give(first + at, cell))?;
             first += n_rows;
         }
         Ok(())
@@ -162,17 +210,18 @@ impl Source<'_> {
         self.reader.get_row_group(at).map_err(|error| translated(self.path, error))
     }
 
-    /// Gives the cells of a column in a row group with their place in the group.
+    /// Gives the cells of a column in some rows of a row group, with their place among these.
     fn scan_group(
         &self,
         group: &dyn RowGroupReader,
-        n_rows: usize,
+        rows: Range<usize>,
         column: &Column,
         mut give: impl FnMut(usize, Cell) -> Result<()>,
     ) -> Result<()> {
         let mut chunk = Chunk::open(self.path, column, group, self.length, self.memory.limit)?;
-        for first in (0..n_rows).step_by(BATCH) {
-            chunk.read(BATCH.min(n_rows - first), |at, cell| give(first + at, cell))?;
+        chunk.skip(rows.start)?;
+        for first in (0..rows.len()).step_by(BATCH) {
+            chunk.read(BATCH.min(rows.len() - first), |at, cell| give(first + at, cell))?;
         }
         Ok(())
     }
@@ -390,32 +439,29 @@ fn useless(path: &Path, column: &Column) -> Error {
 }
 
 impl<'a> Source<'a> {
-    /// Reads all cells, each to its place.
+    /// Reads the cells of some rows, each to its place.
     fn rows<'r>(
-        &mut self,
+        &self,
+        block: Range<usize>,
         columns: &[Column],
         plan: &'r Plan,
-        about: &About,
+        is_sparse: bool,
         options: &'r ReadOptions,
     ) -> Result<Rows<'r>>
     where
         'a: 'r,
     {
-        let n_rows = self.groups.iter().sum::<usize>();
-        if let Some(weights) = &about.weights
-            && weights.len() != n_rows
-        {
-            let found = format!("{} for {n_rows} rows", weights.len());
-            return Err(disagree(self.path, "a weight for each row", found));
-        }
+        let n_rows = block.len();
+        // A block is freed before the next one is read, so that each is charged to a copy of its own.
+        let mut memory = self.memory.clone();
         let (n_features, n_labels) = (plan.attributes.len(), plan.label_names.len());
-        let input_bytes = if about.is_sparse { 8 } else { 8 * n_features as u64 };
+        let input_bytes = if is_sparse { 8 } else { 8 * n_features as u64 };
         // Where some cells are unknown, there is a second bit for each.
         let n_bits = if options.missing_labels == MissingLabels::Learn { 2 } else { 1 };
         let row_bytes = input_bytes + n_bits * 8 * n_labels.div_ceil(64) as u64 + 1;
         let what = || format!("{n_rows} rows of {} columns", columns.len());
-        self.memory.charge((n_rows as u64).saturating_mul(row_bytes), what)?;
-        let inputs = if about.is_sparse {
+        memory.charge((n_rows as u64).saturating_mul(row_bytes), what)?;
+        let inputs = if is_sparse {
             Inputs::Sparse { done: Sparse::new(n_features), entries: vec![] }
         } else {
             // Without a limit the system may refuse the memory; that must be an error, not an
@@ -424,7 +470,7 @@ impl<'a> Source<'a> {
             let n_cells = n_rows.checked_mul(n_features);
             n_cells
                 .and_then(|n| cells.try_reserve_exact(n).ok())
-                .ok_or_else(|| self.memory.too_large(what()))?;
+                .ok_or_else(|| memory.too_large(what()))?;
             cells.resize(n_rows * n_features, 0.0);
             Inputs::Dense { n_features, cells }
         };
@@ -432,24 +478,33 @@ impl<'a> Source<'a> {
             path: self.path,
             plan,
             options,
+            start: block.start,
             first: 0,
             inputs,
             labels: LabelMatrix::empty(n_rows, n_labels),
             is_unlabelled: vec![false; n_rows],
         };
-        for (at, &n_rows) in self.groups.iter().enumerate() {
-            let group = self.reader.get_row_group(at).map_err(|e| translated(self.path, e))?;
+        let mut end = 0;
+        for (at, &n_group) in self.groups.iter().enumerate() {
+            let start = end;
+            end += n_group;
+            // The rows of the group that are in the block, counted from its first.
+            let part = block.start.clamp(start, end) - start..block.end.clamp(start, end) - start;
+            if part.is_empty() {
+                continue;
+            }
+            let group = self.group(at)?;
             for (column, role) in columns.iter().zip(&plan.roles) {
                 let before = rows.inputs.n_pending();
                 let take = |at, cell: Cell| rows.take(column, role, at, cell);
-                self.scan_group(group.as_ref(), n_rows, column, take)?;
+                self.scan_group(group.as_ref(), part.clone(), column, take)?;
                 let n_new = rows.inputs.n_pending() - before;
                 // Once more when they move to their rows.
                 let n_bytes = n_new * (size_of::<Entry>() + 12);
-                self.memory.charge(n_bytes as u64, what)?;
+                memory.charge(n_bytes as u64, what)?;
             }
-            rows.inputs.complete(n_rows);
-            rows.first += n_rows;
+            rows.inputs.complete(part.len());
+            rows.first += part.len();
         }
         Ok(rows)
     }
@@ -460,7 +515,9 @@ struct Rows<'a> {
     path: &'a Path,
     plan: &'a Plan,
     options: &'a ReadOptions,
-    /// The first row of the row group that is being read.
+    /// The row of the file that is the first here.
+    start: usize,
+    /// The first row here of the row group that is being read.
     first: usize,
     inputs: Inputs,
     labels: LabelMatrix,
@@ -504,9 +561,11 @@ impl Inputs {
 }
 
 impl Rows<'_> {
-    /// Takes the cell that stands at row `at` of the row group.
+    /// Takes the cell that stands at row `at` of what is read of the row group.
     fn take(&mut self, column: &Column, role: &Role, at: usize, cell: Cell) -> Result<()> {
         let row = self.first + at;
+        // Where somebody can find it.
+        let in_file = self.start + row;
         match role {
             Role::Feature(place) => {
                 let value = match cell {
@@ -519,14 +578,15 @@ impl Rows<'_> {
             Role::Nominal(place, index) => {
                 let value = match cell {
                     Cell::Text(bytes) => {
-                        let text = text(self.path, column, row, bytes)?;
-                        *index.get(text).ok_or_else(|| self.undeclared(*place, text, row))? as f64
+                        let text = text(self.path, column, in_file, bytes)?;
+                        let undeclared = || self.undeclared(*place, text, in_file);
+                        *index.get(text).ok_or_else(undeclared)? as f64
                     }
                     _ => f64::NAN,
                 };
                 self.put(*place, at, value);
             }
-            Role::Label(id) => match self.relevance(column, row, &cell)? {
+            Role::Label(id) => match self.relevance(column, in_file, &cell)? {
                 Some(relevant) => self.labels.set(row, *id, relevant),
                 None => self.miss(column, row, [*id])?,
             },
@@ -535,9 +595,10 @@ impl Rows<'_> {
             }
             Role::Tags { ids, separator } => {
                 let Rows { path, labels, .. } = self;
-                each_tag(path, column, row, &cell, separator, |tag| {
+                each_tag(path, column, in_file, &cell, separator, |tag| {
                     // All tags have been seen before, unless the file has changed since.
-                    let new = || super::damaged(path, format!("a new tag {tag:?} in row {row}"));
+                    let new =
+                        || super::damaged(path, format!("a new tag {tag:?} in row {in_file}"));
                     labels.set(row, *ids.get(tag).ok_or_else(new)?, true);
                     Ok(())
                 })?;
@@ -600,9 +661,8 @@ impl Rows<'_> {
             LabelChoice::Tags { .. } => format!("tags in column {:?}", column.name),
             _ => format!("0 or 1 for label {:?}", column.name),
         };
-        Err(fault(self.path, expected, format!("null, a missing value, in row {row}"))
-            .help(MissingLabels::remedy())
-            .into())
+        let found = format!("null, a missing value, in row {}", self.start + row);
+        Err(fault(self.path, expected, found).help(MissingLabels::remedy()).into())
     }
 
     fn undeclared(&self, place: usize, text: &str, row: usize) -> Error {
@@ -624,13 +684,6 @@ impl Rows<'_> {
 
     /// The data set, without the rows that are to be left out, and what to say about it.
     fn finish(self, weights: Option<Vec<f64>>) -> Result<(Dataset, Vec<Note>)> {
-        let mut notes = Vec::new();
-        if weights.is_some() {
-            notes.push(Note {
-                code: "row-weights-ignored",
-                text: "rows carry weights; they are kept, but nothing uses them".into(),
-            });
-        }
         let mut features = match self.inputs {
             Inputs::Dense { n_features, cells } => {
                 Matrix::Dense(Dense::from_cells(self.labels.n_rows(), n_features, cells)?)
@@ -644,7 +697,7 @@ impl Rows<'_> {
         data.weights = weights;
 
         let n = self.is_unlabelled.iter().filter(|&&is| is).count();
-        notes.extend(self.options.missing_labels.note(n));
+        let notes = self.options.missing_labels.note(n).into_iter().collect();
         if n > 0 && self.options.missing_labels == MissingLabels::Drop {
             let kept: Vec<usize> =
                 (0..data.n_rows()).filter(|&row| !self.is_unlabelled[row]).collect();

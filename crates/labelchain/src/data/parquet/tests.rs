@@ -10,7 +10,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::{
-    Attribute, Dataset, Dense, LabelChoice, LabelId, LabelMatrix, Matrix, MissingLabels, Sparse,
+    Attribute, Dataset, Dense, LabelChoice, LabelId, LabelMatrix, Matrix, MissingLabels, Reading,
+    Sparse,
 };
 
 /// A file of these bytes called `x.parquet`, alone in its directory.
@@ -18,7 +19,11 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Reading> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.parquet");
     fs::write(&path, bytes).unwrap();
-    read(&path, File::open(&path).unwrap(), options)
+    read_whole(&path, File::open(&path).unwrap(), options)
+}
+
+fn read_whole(path: &Path, file: File, options: &ReadOptions) -> Result<Reading> {
+    read(path, file, options, usize::MAX)?.next().unwrap()
 }
 
 fn written(data: &Dataset) -> Vec<u8> {
@@ -51,7 +56,7 @@ fn foreign_path(name: &str) -> PathBuf {
 
 fn foreign(name: &str, options: &ReadOptions) -> Result<Reading> {
     let path = foreign_path(name);
-    read(&path, File::open(&path).unwrap(), options)
+    read_whole(&path, File::open(&path).unwrap(), options)
 }
 
 fn named(labels: &[&str]) -> ReadOptions {
@@ -508,6 +513,81 @@ fn halves_moments_and_decimals_mean_what_they_say() {
     assert_eq!((chunk::decimal(&[]), chunk::decimal(&[0; 17])), (None, None));
 }
 
+/// Blocks end before, at and behind the ends of row groups, of pages, and of the file.
+#[test]
+fn blocks_are_the_rows_of_the_file_one_after_the_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    for is_sparse in [false, true] {
+        let (mut dense, mut sparse) = (Dense::new(2), Sparse::new(2));
+        let mut labels = LabelMatrix::empty(23, 2);
+        for row in 0..23 {
+            let cells = [row as f64, (row % 3) as f64];
+            dense.push_row(&cells);
+            sparse.push_row((0..2).zip(cells).filter(|cell| cell.1 != 0.0));
+            labels.set(row, LabelId(row % 2), true);
+        }
+        labels.forget(11, LabelId(1));
+        let attributes = vec![Attribute::numeric("x"), Attribute::nominal("c", ["u", "w", "v"])];
+        let features = if is_sparse { Matrix::Sparse(sparse) } else { Matrix::Dense(dense) };
+        let names = vec!["a".into(), "b".into()];
+        let mut data = Dataset::new("x", attributes, features, names, labels).unwrap();
+        data.weights = Some((0..23).map(f64::from).collect());
+        let mut bytes = Vec::new();
+        write::write_parquet(&data, &mut bytes, 7).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let options =
+            ReadOptions { missing_labels: MissingLabels::Learn, ..ReadOptions::default() };
+        for n_rows in 1..=24 {
+            let mut first = 0;
+            for block in read(&path, File::open(&path).unwrap(), &options, n_rows).unwrap() {
+                let block = block.unwrap();
+                let has_note = block.notes.iter().any(|note| note.code == "row-weights-ignored");
+                assert_eq!(has_note, first == 0);
+                let block = block.into_rows().unwrap();
+                assert!(block.n_rows() == n_rows || first + block.n_rows() == 23);
+                let rows: Vec<usize> = (first..first + block.n_rows()).collect();
+                assert_eq!(block, data.select(&rows), "{n_rows} rows from {first}");
+                first += block.n_rows();
+            }
+            assert_eq!(first, 23);
+        }
+        // A fault is named by its row in the file, and is the end of it.
+        let refuse = ReadOptions::default();
+        let mut blocks = read(&path, File::open(&path).unwrap(), &refuse, 5).unwrap();
+        assert!(blocks.next().unwrap().is_ok() && blocks.next().unwrap().is_ok());
+        let text = message(blocks.next().unwrap().unwrap_err());
+        assert!(text.contains("found null, a missing value, in row 11"), "{text}");
+        assert!(blocks.next().is_none());
+    }
+}
+
+/// What an open column needs is a page, but not the memory of all rows.
+#[test]
+fn a_table_larger_than_the_limit_is_read_in_blocks() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let n_rows = 100_000;
+    let cells = (0..n_rows).map(|row| (row % 100) as f64).collect();
+    let features = Matrix::Dense(Dense::from_cells(n_rows, 1, cells).unwrap());
+    let labels = LabelMatrix::empty(n_rows, 1);
+    let data = Dataset::new("x", vec![Attribute::numeric("x")], features, vec!["a".into()], labels);
+    fs::write(&path, written(&data.unwrap())).unwrap();
+    let few = ReadOptions { max_memory: 400_000, ..ReadOptions::default() };
+    let whole = read_whole(&path, File::open(&path).unwrap(), &few);
+    assert!(matches!(whole, Err(Error::TooLarge { .. })));
+    let blocks = read(&path, File::open(&path).unwrap(), &few, 1000).unwrap();
+    let mut row = 0;
+    for block in blocks {
+        let block = block.unwrap().into_rows().unwrap();
+        for at in 0..block.n_rows() {
+            assert_eq!(block.features().get(at, 0), (row % 100) as f64);
+            row += 1;
+        }
+    }
+    assert_eq!(row, n_rows);
+}
+
 /// Reads a file with each byte flipped in three ways, and cut at each length.
 fn read_damaged(bytes: &[u8], options: &ReadOptions) -> usize {
     use std::io::{Seek as _, SeekFrom, Write as _};
@@ -518,7 +598,11 @@ fn read_damaged(bytes: &[u8], options: &ReadOptions) -> usize {
     let mut n_refused = 0;
     let mut check = |file: &File, how: &str| {
         let file = file.try_clone().unwrap();
-        match std::panic::catch_unwind(|| read(&path, file, options)) {
+        let blocks = || {
+            read_whole(&path, file.try_clone().unwrap(), options)?;
+            read(&path, file, options, 3)?.try_for_each(|block| block.map(drop))
+        };
+        match std::panic::catch_unwind(AssertUnwindSafe(blocks)) {
             Ok(Err(Error::Io { source, .. })) => panic!("{how}: taken for the system's: {source}"),
             Ok(Err(_)) => n_refused += 1,
             Ok(Ok(_)) => {}
