@@ -1,6 +1,7 @@
 //! What is asked of the model, and its answer.
 
 use hyper::StatusCode;
+use labelchain::chain::QuantityDisplay;
 use labelchain::data::{LabelMatrix, Note};
 use labelchain::decide::Aim;
 use labelchain::model::{AlignedRows, Explanation};
@@ -117,7 +118,12 @@ fn walk(aligned: &AlignedRows, row: usize, explanation: &Explanation) -> Result<
     let alone: Vec<f64> = alone.iter().map(|score| score.value().clamp(-1e308, 1e308)).collect();
     let reason = explanation.members.get(member).and_then(|trace| trace.reason.as_ref());
     let quantities = reason.into_iter().flat_map(|reason| &reason.by_label).map(|quantity| {
-        json!({ "title": quantity.title, "help": quantity.help, "values": quantity.values })
+        json!({
+            "title": quantity.title,
+            "help": quantity.help,
+            "is_percent": quantity.display == QuantityDisplay::Percent,
+            "values": quantity.values,
+        })
     });
     Ok(json!({
         "member": member,

@@ -268,11 +268,12 @@ async fn serve(listener: TcpListener, service: Arc<Service>, mut is_over: watch:
     let over = is_over.clone();
     let take = async {
         loop {
-            let Ok(place) = service.connections.clone().acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let connection = connection(stream, place, service.clone(), over.clone());
-                    tokio::spawn(connection);
+                    // This one waits for a place, and the others until it has one.
+                    let place = service.connections.clone().acquire_owned().await;
+                    let Ok(place) = place else { return };
+                    tokio::spawn(connection(stream, place, service.clone(), over.clone()));
                 }
                 // Too many open files, most likely: some will be closed.
                 Err(error) => {

@@ -385,6 +385,10 @@ function balance(number, most) {
   return bar;
 }
 
+// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
+const digits = (value) => (value > 0 && value < 0.0005 ? minus(value.toExponential(0)) : three(value));
+const quantityText = (quantity, value) => (quantity.is_percent ? `${(100 * value).toFixed(0)} %` : digits(value));
+
 function showWalk() {
   const { explanation, walk } = shown;
   const member = explanation.members[walk.member];
@@ -401,7 +405,7 @@ function showWalk() {
     anyChanged ||= changed;
     const decision = member.decisions[label] ? "relevant" : "irrelevant";
     return make("tr", {}, make("td", { textContent: place + 1 }), make("th", { scope: "row", textContent: labels[label] }),
-      ...walk.quantities.map((quantity) => make("td", { textContent: short(quantity.values[label]) })),
+      ...walk.quantities.map((quantity) => make("td", { textContent: quantityText(quantity, quantity.values[label]) })),
       make("td", { textContent: signed(walk.alone[label]) }),
       make("td", { textContent: isKnown ? "known" : signed(member.support[label]) }),
       make("td", { className: "picture" }, isKnown ? "" : balance(member.support[label], most)),
