@@ -164,6 +164,9 @@ fn files(place: Place) -> Place {
             [row % 2, u32::from(row % 3 == 0), u32::from(row > 11)].map(|bit| bit.to_string());
         csv += &format!("{},{},{},{}\n", row % 7, row * row % 11, row, labels.join(","));
     }
+    let words: String =
+        (0..24).map(|row| format!("{row},x,2024-01-{:02},a word,{}\n", row + 1, row % 2)).collect();
+    let words = format!("i,d,k,t,c\n{words}");
     let study = "folds = 2\nsets = [{ file = \"rows.csv\", labels-last = 3 }, { file = \"rows.arff\", name = \"again\" }]\n\
                  methods = [\"br-nb\", \"ecc-nb\"]\n[settings]\nmembers = 1\n";
     let results = "dataset,method,criterion,loss\none,m,hamming,0.1\none,n,hamming,0.2\n\
@@ -173,6 +176,7 @@ fn files(place: Place) -> Place {
     let place = place
         .with("rows.csv", &csv)
         .with("tags.csv", "x,t\n1,u;v\n2,v\n3,\n4,u\n")
+        .with("words.csv", &words)
         .with("bags.arff", bags)
         .with("study.toml", study)
         .with("results.csv", results)

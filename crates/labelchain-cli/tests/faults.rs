@@ -246,23 +246,31 @@ fn a_model_is_the_old_one_or_the_new_one() {
 #[test]
 fn predictions_and_explanations_are_old_or_new() {
     let start = rows().with("out.csv", "old").with("why.jsonl", "old");
-    let line = "predict model rows.arff -o out.csv --explain why.jsonl";
+    let line = "predict model rows.arff -o out.csv --explain why.jsonl --force";
     outputs_are_old_or_new(&start, line, &["out.csv", "why.jsonl"]);
 }
 
 #[test]
 fn a_converted_data_set_is_the_old_one_or_the_new_one() {
     let start = rows().with("out.csv.gz", "old").with("out.parquet", "old");
-    outputs_are_old_or_new(&start, "convert rows.arff out.csv.gz", &["out.csv.gz", "out.xml"]);
-    outputs_are_old_or_new(&start, "convert rows.arff out.parquet", &["out.parquet"]);
+    outputs_are_old_or_new(
+        &start,
+        "convert rows.arff out.csv.gz --force",
+        &["out.csv.gz", "out.xml"],
+    );
+    outputs_are_old_or_new(&start, "convert rows.arff out.parquet --force", &["out.parquet"]);
 }
 
 #[test]
 fn a_report_is_the_old_one_or_the_new_one_or_none() {
     let start = study().with("out.html", "old");
     start.ok(&["study", "run", "p.toml"]);
-    outputs_are_old_or_new(&start, "study report p.toml -o out.html", &["out.html"]);
-    outputs_are_old_or_new(&start, "study report p.toml -o made --criteria hamming", &["made"]);
+    outputs_are_old_or_new(&start, "study report p.toml -o out.html --force", &["out.html"]);
+    outputs_are_old_or_new(
+        &start,
+        "study report p.toml -o made --criteria hamming --force",
+        &["made"],
+    );
 }
 
 /// Every loss, without the seconds.

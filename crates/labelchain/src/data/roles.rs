@@ -106,7 +106,9 @@ impl ColumnRoles {
                 kinds.push(text_kind(&data, at, path)?);
                 continue;
             }
-            let found = if self.find { found(&data, at) } else { Found::Input };
+            // Of a single column something is learned, or nothing at all.
+            let finds = self.find && data.n_features() > 1;
+            let found = if finds { found(&data, at) } else { Found::Input };
             let found = if keep.contains(&at) {
                 if matches!(found, Found::Identifier | Found::Text) {
                     row_names.push(attribute.name.clone());
@@ -233,8 +235,14 @@ fn found(data: &Dataset, at: usize) -> Found {
     }
 }
 
-/// Whether a numeric column numbers the rows: whole numbers, all different, that rise or fall from row to row, or
-/// whose name says so.
+/// What columns are called that say which row is which.
+const NAMES_OF_IDENTIFIERS: [&str; 13] = [
+    "id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no", "number", "row", "serial",
+    "ticket",
+];
+
+/// Whether a numeric column says which row is which: whole numbers that count the rows, or that are all different
+/// under a name that says so.
 fn is_identifier(data: &Dataset, at: usize) -> bool {
     // Zeros that are not stored are all alike.
     let Matrix::Dense(dense) = data.features() else { return false };
@@ -242,20 +250,17 @@ fn is_identifier(data: &Dataset, at: usize) -> bool {
     if data.n_rows() < FEWEST_ROWS || !cells().all(|cell| cell.fract() == 0.0) {
         return false;
     }
-    let is_monotone =
-        |ascends: bool| cells().is_sorted_by(|a, b| if ascends { a < b } else { a > b });
+    let counts = cells().zip(cells().skip(1)).all(|(before, after)| after - before == 1.0);
     let is_named = || {
         let name = data.attributes()[at].name.to_lowercase();
         let mut words = name.split(|letter: char| !letter.is_alphanumeric());
-        words.any(|word| {
-            ["id", "ids", "uuid", "guid", "key", "index", "idx", "nr", "no"].contains(&word)
-        })
+        words.any(|word| NAMES_OF_IDENTIFIERS.contains(&word))
     };
     let all_differ = || {
         let mut seen = HashSet::with_capacity(data.n_rows());
         cells().all(|cell| seen.insert(cell.to_bits()))
     };
-    is_monotone(true) || is_monotone(false) || is_named() && all_differ()
+    counts || is_named() && all_differ()
 }
 
 #[cfg(test)]
