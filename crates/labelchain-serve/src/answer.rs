@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::Limits;
 use crate::refusal::Refusal;
 use crate::rows::{self, Row};
-use crate::served::{Served, columns};
+use crate::served::Served;
 
 /// The body of `POST /v1/predict` and `POST /v1/explain`.
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ pub(crate) fn answer(
     let model = &served.model;
     let aim = request.aim.as_deref().map(str::parse::<Aim>).transpose()?;
     let aim = aim.unwrap_or(model.method().aim());
-    let data = rows::dataset(&request.rows, columns(model), &served.options)?;
+    let data = rows::dataset(&request.rows, served)?;
     let mut aligned = model.align(&data, rows::NAME.as_ref())?.with_aim(aim).cancelled_by(cancel);
     if !request.known.is_empty() {
         aligned = aligned.given(known_labels(model, &request)?)?;
@@ -78,7 +78,7 @@ pub(crate) fn answer(
     };
     answer["notes"] = aligned.notes().iter().map(|note: &Note| note.text.as_str()).collect();
     match task {
-        Task::Predict => answer["predictions"] = predictions(&aligned, n_rows)?,
+        Task::Predict => answer["predictions"] = predictions(&aligned, &request.rows)?,
         Task::Explain => {
             let explanations = aligned.explain()?;
             let numbered = explanations.iter().enumerate();
@@ -97,17 +97,22 @@ fn by_name(names: &[String], values: impl Iterator<Item = Value>) -> Value {
     names.iter().cloned().zip(values).collect::<Map<_, _>>().into()
 }
 
-fn predictions(aligned: &AlignedRows, n_rows: usize) -> Result<Value, Refusal> {
+fn predictions(aligned: &AlignedRows, rows: &[Row]) -> Result<Value, Refusal> {
     let names = aligned.model().label_names();
-    let prediction = aligned.predict()?;
+    let (ids, prediction) = (aligned.model().ids(), aligned.predict()?);
     let one = |row| {
         let probabilities = prediction.probabilities(row);
-        json!({
+        let mut one = json!({
             "relevant": prediction.relevant(row).collect::<Vec<_>>(),
             "probabilities": probabilities.map(|of| by_name(names, of.iter().map(|&p| json!(p)))),
-        })
+        });
+        // What says which row is which comes back with its answer.
+        for (name, value) in rows[row].iter().filter(|(name, _)| ids.contains(name)) {
+            one["id"][name] = value.clone();
+        }
+        one
     };
-    Ok((0..n_rows).map(one).collect())
+    Ok((0..rows.len()).map(one).collect())
 }
 
 /// The decisions of the member that agrees most with the answer, in words and numbers that the explanation's

@@ -106,7 +106,7 @@ impl Metrics {
             model.method(),
             model.version().replace(['"', '\\', '\n'], "?"),
             model.label_names().len(),
-            crate::served::columns(model).len(),
+            model.columns().len(),
             model.n_rows()
         );
         family(name, "gauge", "The model that answers.", &line);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyper::body::Bytes;
-use labelchain::data::{Attribute, LabelChoice, MissingLabels, ReadOptions};
+use labelchain::data::{Attribute, AttributeKind, LabelChoice, MissingLabels, ReadOptions};
 use labelchain::decide::{AIMS, Aim, DecisionRule};
 use labelchain::{Error, Model, Result};
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use crate::rows::Row;
 /// The model that answers.
 pub(crate) struct Served {
     pub(crate) model: Model,
+    /// The columns that a row may have.
+    pub(crate) columns: Vec<Attribute>,
     /// How the rows of a request are read for it.
     pub(crate) options: ReadOptions,
     /// The answer to `GET /v1/model`.
@@ -30,16 +32,17 @@ impl Served {
                 accepted: "one that was trained on single rows, which is what a request has",
             });
         }
+        let columns = model.columns();
         let options = ReadOptions {
             // Labels stand in a part of their own, so that a row that has one is refused by name.
             labels: LabelChoice::Present(model.label_names().to_vec()),
             missing_labels: MissingLabels::Irrelevant,
-            attributes: Arc::from(columns(&model)),
+            attributes: Arc::from(&columns[..]),
             max_memory: limits.memory,
             ..ReadOptions::default()
         };
-        let description = describe(&model, example, limits).to_string().into();
-        Ok(Served { model, options, description })
+        let description = describe(&model, &columns, example, limits).to_string().into();
+        Ok(Served { model, columns, options, description })
     }
 
     /// The probability from which on each label is given, by label, where the aim has such; none for a label
@@ -56,31 +59,37 @@ impl Served {
     }
 }
 
-/// The columns that a row may have.
-pub(crate) fn columns(model: &Model) -> &[Attribute] {
-    model.attributes()
-}
-
-fn describe(model: &Model, example: Option<&Row>, limits: &Limits) -> Value {
+fn describe(model: &Model, columns: &[Attribute], example: Option<&Row>, limits: &Limits) -> Value {
     let (means, deviations) = (model.standardizer().means(), model.standardizer().deviations());
-    let number = |of: &[Option<f64>], at: usize| of.get(at).copied().flatten().map(short);
-    let column = |(at, attribute): (usize, &Attribute)| {
+    let column = |attribute: &Attribute| {
         let given = example.and_then(|row| row.get(&attribute.name).cloned());
-        let mut column = json!({ "name": attribute.name });
-        // How frequent the values of a nominal column were, a model does not know.
-        column["example"] = match attribute.values() {
-            Some(values) => {
-                column["kind"] = "nominal".into();
-                column["values"] = values.into();
-                given.unwrap_or_else(|| values.first().cloned().into())
+        // Numbers and dates are inputs under the name of their column.
+        let input = model.attributes().iter().position(|input| input.name == attribute.name);
+        let number = |of: &[Option<f64>]| input.and_then(|at| of.get(at).copied().flatten());
+        let (mean, deviation) = (number(means), number(deviations));
+        let (kind, usual) = match &attribute.kind {
+            // How frequent the values of a nominal column were, a model does not know.
+            AttributeKind::Nominal(values) => ("nominal", json!(values.first())),
+            AttributeKind::Date => {
+                ("date", json!(mean.and_then(|days| attribute.text(days.floor()))))
             }
-            None => {
-                column["kind"] = "numeric".into();
-                column["mean"] = number(means, at).into();
-                column["deviation"] = number(deviations, at).into();
-                given.unwrap_or_else(|| number(means, at).unwrap_or(0.0).into())
+            AttributeKind::Text(_) => ("text", json!("")),
+            AttributeKind::Numeric | AttributeKind::Word => {
+                ("numeric", json!(mean.map_or(0.0, short)))
             }
         };
+        let mut column = json!({
+            "name": attribute.name,
+            "kind": kind,
+            "example": given.unwrap_or(usual),
+        });
+        if let Some(values) = attribute.values() {
+            column["values"] = values.into();
+        }
+        if kind == "numeric" {
+            column["mean"] = mean.map(short).into();
+            column["deviation"] = deviation.map(short).into();
+        }
         column
     };
     let aims = AIMS
@@ -97,7 +106,8 @@ fn describe(model: &Model, example: Option<&Row>, limits: &Limits) -> Value {
         "rows": model.n_rows(),
         "members": model.members().len(),
         "labels": model.label_names(),
-        "columns": columns(model).iter().enumerate().map(column).collect::<Vec<_>>(),
+        "ids": model.ids(),
+        "columns": columns.iter().map(column).collect::<Vec<_>>(),
         "aims": aims.collect::<Vec<_>>(),
         "limits": {
             "rows": limits.rows,

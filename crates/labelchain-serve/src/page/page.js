@@ -96,6 +96,15 @@ function field(column, at) {
     explainSoon();
   };
   const text = row.get(column.name) ?? "";
+  if (column.kind === "text" || column.kind === "date") {
+    const box = column.kind === "text"
+      ? make("textarea", { id, rows: 5, value: text, placeholder: "missing" })
+      : make("input", { id, value: text, placeholder: "2024-02-29 or 2024-02-29T17:30", autocomplete: "off" });
+    part.classList.toggle("wide", column.kind === "text");
+    box.addEventListener("input", () => change(box.value));
+    part.append(box);
+    return part;
+  }
   if (column.kind !== "numeric") {
     const select = make("select", { id }, make("option", { value: "", textContent: "missing" }),
       ...column.values.map((value) => make("option", { value, textContent: value })));

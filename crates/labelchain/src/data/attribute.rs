@@ -59,6 +59,14 @@ impl Attribute {
     }
 
     /// A cell as a file has it; none if it is missing.
+    pub fn text(&self, cell: f64) -> Option<Cow<'_, str>> {
+        Some(match self.spelt(cell)? {
+            Spelt::Number(number) => number.to_string().into(),
+            Spelt::Text(text) => text,
+        })
+    }
+
+    /// The same, which may be a number.
     pub(crate) fn spelt(&self, cell: f64) -> Option<Spelt<'_>> {
         if cell.is_nan() {
             return None;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::label_list::Columns;
-use super::{Attribute, AttributeKind, Dataset, Matrix, Note, Spelt, date};
+use super::{Attribute, AttributeKind, Dataset, Matrix, Note, date};
 use crate::error::{Error, Remedy, Result};
 
 /// What the user says that columns are for; columns that are not named are inputs.
@@ -193,12 +193,8 @@ fn text_kind(data: &Dataset, at: usize, path: &Path) -> Result<AttributeKind> {
 /// The cells of a column as the file has them; nothing where one is missing.
 fn spelt(data: &Dataset, at: usize) -> Vec<String> {
     let attribute = &data.attributes()[at];
-    let text = |row: usize| match attribute.spelt(data.features().get(row, at)) {
-        None => String::new(),
-        Some(Spelt::Number(number)) => number.to_string(),
-        Some(Spelt::Text(text)) => text.into_owned(),
-    };
-    (0..data.n_rows()).map(text).collect()
+    let text = |row: usize| attribute.text(data.features().get(row, at));
+    (0..data.n_rows()).map(|row| text(row).unwrap_or_default().into_owned()).collect()
 }
 
 /// Fewer rows than this show nothing.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{TextSettings, Vocabulary};
 use crate::data::{
-    Attribute, AttributeKind, Dataset, Dense, Matrix, Note, Sparse, Spelt, check_names, date,
+    Attribute, AttributeKind, Dataset, Dense, Matrix, Note, Sparse, check_names, date,
 };
 use crate::error::{Error, Result};
 
@@ -229,11 +229,7 @@ fn date_cells(days: f64) -> [f64; 3] {
 /// The texts of a column, whatever its kind.
 fn texts(data: &Dataset, at: usize) -> Vec<Option<Cow<'_, str>>> {
     let attribute = &data.attributes()[at];
-    let text = |row: usize| match attribute.spelt(data.features().get(row, at))? {
-        Spelt::Number(number) => Some(number.to_string().into()),
-        Spelt::Text(text) => Some(text),
-    };
-    (0..data.n_rows()).map(text).collect()
+    (0..data.n_rows()).map(|row| attribute.text(data.features().get(row, at))).collect()
 }
 
 /// The days of a column of dates, which a reader may have taken for named values.

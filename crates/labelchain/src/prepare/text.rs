@@ -278,7 +278,9 @@ fn for_each_word(text: &str, lower: &mut String, mut take: impl FnMut(&str)) {
             if letter.is_ascii() {
                 lower.push(letter.to_ascii_lowercase());
             } else {
-                lower.extend(letter.to_lowercase());
+                // A sigma at the end of a word has a form of its own, in lower case only.
+                let folded = |letter| if letter == 'ς' { 'σ' } else { letter };
+                lower.extend(letter.to_lowercase().map(folded));
             }
         }
     }

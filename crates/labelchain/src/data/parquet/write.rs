@@ -13,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::about;
-use crate::data::{Attribute, AttributeKind, Dataset, Matrix, Spelt};
+use crate::data::{Attribute, AttributeKind, Dataset, Matrix};
 
 /// Cells of a row group: enough to compress well, few enough to be read with little memory.
 const GROUP_CELLS: usize = 1 << 26;
@@ -84,11 +84,9 @@ pub(super) fn write_parquet(
                     column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
                 }
                 AttributeKind::Date | AttributeKind::Text(_) => {
-                    let spelt = present.filter_map(|cell| match attribute.spelt(cell)? {
-                        Spelt::Number(number) => Some(number.to_string().into_bytes()),
-                        Spelt::Text(text) => Some(text.into_owned().into_bytes()),
-                    });
-                    let texts: Vec<ByteArray> = spelt.map(ByteArray::from).collect();
+                    let spelt = present.filter_map(|cell| attribute.text(cell));
+                    let texts = spelt.map(|text| ByteArray::from(text.into_owned().into_bytes()));
+                    let texts: Vec<ByteArray> = texts.collect();
                     column.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?;
                 }
                 AttributeKind::Nominal(_) => {
