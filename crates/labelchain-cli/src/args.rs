@@ -26,7 +26,7 @@ use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
     Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
-    Predict, Score, Show, Split, Study, Train,
+    Predict, Score, Show, Split, Study, Train, Update,
 };
 use crate::memory;
 use crate::messages::{Failure, remark};
@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Split(Split),
     /// Train a method and keep the model in a file
     Train(Train),
+    /// Let a model learn from further rows: naive Bayes, trained with --updatable
+    Update(Update),
     /// Show what is in a model file
     Show(Show),
     /// Label the rows of a file with a trained model
@@ -731,7 +733,7 @@ impl ReadingArgs {
 
     /// Rows to be labelled may carry the labels or not, unless the user says where they are.
     fn for_model(&self, model: &Model, path: &Path, labels: LabelsOfRows) -> Result<ReadOptions> {
-        let mut options = self.options();
+        let mut options = self.by_columns_of(model, path);
         if let (LabelsOfRows::Known, LabelChoice::Tags { .. }) = (labels, &options.labels) {
             return Err(Error::Setting {
                 name: "--tags",
@@ -739,19 +741,26 @@ impl ReadingArgs {
                 accepted: "left out with --known, which takes a column for each label",
             });
         }
-        if let LabelChoice::Detect = options.labels {
-            options.labels = LabelChoice::Present(model.label_names().to_vec());
-        }
         options.missing_labels = match labels {
             LabelsOfRows::Ignored => MissingLabels::Irrelevant,
             LabelsOfRows::Known => MissingLabels::Learn,
         };
+        Ok(options)
+    }
+
+    /// Labels are those of the model, unless the user says where they are, and inputs are of the kinds
+    /// that they were in training.
+    pub(crate) fn by_columns_of(&self, model: &Model, path: &Path) -> ReadOptions {
+        let mut options = self.options();
+        if let LabelChoice::Detect = options.labels {
+            options.labels = LabelChoice::Present(model.label_names().to_vec());
+        }
         options.attributes = model.attributes().into();
         // The largest index of a few rows does not say how many features there are.
         if matches!(options.format_of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
-        Ok(options)
+        options
     }
 
     pub(crate) fn max_memory(&self) -> u64 {

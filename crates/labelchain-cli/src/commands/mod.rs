@@ -16,6 +16,7 @@ mod show;
 mod split;
 mod study;
 mod train;
+mod update;
 
 pub(crate) use compare::Compare;
 pub(crate) use completions::Completions;
@@ -33,3 +34,4 @@ pub(crate) use show::Show;
 pub(crate) use split::Split;
 pub(crate) use study::Study;
 pub(crate) use train::Train;
+pub(crate) use update::Update;

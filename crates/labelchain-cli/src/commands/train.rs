@@ -51,7 +51,7 @@ impl Train {
         self.data.reading.keep_every_row()?;
         self.data.not_over(&self.out)?;
         self.rows.not_over(&self.out)?;
-        self.not_over_foreign()?;
+        not_over_foreign(&self.out, self.force)?;
         let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
@@ -79,26 +79,6 @@ impl Train {
             ));
         }
         Ok(())
-    }
-
-    /// Refuses to replace a file that holds something else, perhaps a table that was meant as DATA.
-    fn not_over_foreign(&self) -> Result<()> {
-        if self.out == Path::new("-") {
-            return Err(Error::CannotWrite {
-                path: self.out.clone(),
-                what: "a model is a file, and standard output is none".into(),
-                remedy: "name a file, or /dev/stdout".into(),
-            });
-        }
-        let is_empty = self.out.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
-        if self.force || is_empty || is_stream(&self.out) || Model::is_model_file(&self.out)? {
-            return Ok(());
-        }
-        Err(Error::CannotWrite {
-            path: self.out.clone(),
-            what: "exists and is not a model".into(),
-            remedy: "write under another name, or replace it with --force".into(),
-        })
     }
 
     fn model(
@@ -140,4 +120,25 @@ impl Train {
             (Table::Rows(rows), _) => chain.fit(rows),
         }
     }
+}
+
+/// Refuses to replace a file by a model that holds something else, perhaps a table that was meant as
+/// DATA.
+pub(super) fn not_over_foreign(out: &Path, force: bool) -> Result<()> {
+    if out == Path::new("-") {
+        return Err(Error::CannotWrite {
+            path: out.into(),
+            what: "a model is a file, and standard output is none".into(),
+            remedy: "name a file, or /dev/stdout".into(),
+        });
+    }
+    let is_empty = out.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
+    if force || is_empty || is_stream(out) || Model::is_model_file(out)? {
+        return Ok(());
+    }
+    Err(Error::CannotWrite {
+        path: out.into(),
+        what: "exists and is not a model".into(),
+        remedy: "write under another name, or replace it with --force".into(),
+    })
 }
