@@ -29,6 +29,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         select: Literal['cfs', 'none'] = 'cfs',
         max_features: int = 300,
         likelihood: Literal['auto', 'gaussian', 'weka', 'discretized', 'kernel'] = 'auto',
+        updatable: bool = False,
         neighbours: int | str = 'auto',
         metric: Literal['euclidean', 'weka'] = 'euclidean',
         ties: Literal['lower-row', 'weka'] = 'lower-row',

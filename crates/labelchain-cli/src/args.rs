@@ -28,7 +28,7 @@ use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
     Compare, Completions, Convert, Datasets, Demo, Describe, Evaluate, Explain, Generate, Man,
-    Predict, Score, Serve, Show, Split, Study, Train,
+    Predict, Score, Serve, Show, Split, Study, Train, Update,
 };
 use crate::memory;
 use crate::messages::{Failure, remark};
@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Split(Split),
     /// Train a method and keep the model in a file
     Train(Train),
+    /// Let a model learn from further rows: naive Bayes, trained with --updatable
+    Update(Update),
     /// Show what is in a model file
     Show(Show),
     /// Label the rows of a file with a trained model
@@ -781,6 +783,18 @@ impl ForceArgs {
         })
     }
 
+    /// The same for a model, which replaces a model.
+    pub(crate) fn check_model(&self, path: &Path) -> Result<()> {
+        if path == Path::new("-") {
+            return Err(Error::CannotWrite {
+                path: path.into(),
+                what: "a model is a file, and standard output is none".into(),
+                remedy: "name a file, or /dev/stdout".into(),
+            });
+        }
+        self.check(path, |path| Model::is_model_file(path).unwrap_or(false))
+    }
+
     /// The same for what nobody can tell from other files.
     pub(crate) fn check_new(&self, path: &Path) -> Result<()> {
         self.check(path, |_| false)
@@ -900,7 +914,7 @@ impl ReadingArgs {
         path: &Path,
         labels: LabelsOfRows,
     ) -> Result<ReadOptions> {
-        let mut options = self.options();
+        let mut options = self.by_columns_of(model, ids, path);
         if let (LabelsOfRows::Known, LabelChoice::Tags { .. }) = (labels, &options.labels) {
             return Err(Error::Setting {
                 name: "--tags",
@@ -908,13 +922,20 @@ impl ReadingArgs {
                 accepted: "left out with --known, which takes a column for each label",
             });
         }
-        if let LabelChoice::Detect = options.labels {
-            options.labels = LabelChoice::Present(model.label_names().to_vec());
-        }
         options.missing_labels = match labels {
             LabelsOfRows::Ignored => MissingLabels::Irrelevant,
             LabelsOfRows::Known => MissingLabels::Learn,
         };
+        Ok(options)
+    }
+
+    /// Labels are those of the model, unless the user says where they are, and inputs are of the kinds
+    /// that they were in training. `ids` say which row is which, besides the columns that the model knows.
+    pub(crate) fn by_columns_of(&self, model: &Model, ids: &[String], path: &Path) -> ReadOptions {
+        let mut options = self.options();
+        if let LabelChoice::Detect = options.labels {
+            options.labels = LabelChoice::Present(model.label_names().to_vec());
+        }
         // Identifiers are as they are spelt: 007 is not 7.
         let ids = ids.iter().chain(model.ids()).map(|name| Attribute::nominal(name, [""; 0]));
         options.attributes = model.columns().into_iter().chain(ids).collect();
@@ -922,7 +943,7 @@ impl ReadingArgs {
         if matches!(options.format_of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));
         }
-        Ok(options)
+        options
     }
 
     pub(crate) fn max_memory(&self) -> u64 {

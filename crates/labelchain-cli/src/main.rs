@@ -51,6 +51,7 @@ fn run(command: &Command) -> Result<(), messages::Failure> {
         Command::Convert(convert) => convert.run(),
         Command::Split(split) => split.run(),
         Command::Train(train) => train.run(),
+        Command::Update(update) => update.run(),
         Command::Show(show) => show.run(),
         Command::Predict(predict) => predict.run(),
         Command::Explain(explain) => explain.run(),

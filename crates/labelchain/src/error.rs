@@ -202,6 +202,15 @@ pub enum Error {
         method: String,
     },
 
+    /// A model that cannot learn from further rows.
+    #[error("{problem}")]
+    CannotUpdate {
+        /// What it lacks.
+        problem: String,
+        /// What to do about it.
+        remedy: Remedy,
+    },
+
     /// Something that is learned from training rows that members have not seen, of which there were none.
     #[error(
         "{what} cannot be had: it is learned from training rows that a member has not seen, and every member has seen all of them"
@@ -538,6 +547,7 @@ impl Error {
             | Error::UnusedSetting { .. }
             | Error::Uncalibrated { .. }
             | Error::NotTrained { .. }
+            | Error::CannotUpdate { .. }
             | Error::CannotWrite { .. }
             | Error::NotInProtocol { .. }
             | Error::NotAPermutation { .. } => ErrorKind::Request,
@@ -630,6 +640,7 @@ impl Error {
             | Error::Columns { remedy, .. }
             | Error::Model { remedy, .. }
             | Error::Comparison { remedy, .. }
+            | Error::CannotUpdate { remedy, .. }
             | Error::Results { remedy, .. }
             | Error::CannotWrite { remedy, .. } => Some(remedy.clone()),
             Error::Locked { .. } => Some(

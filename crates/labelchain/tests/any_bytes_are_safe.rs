@@ -108,6 +108,7 @@ fn every_method_has_a_model_to_start_from() {
                 ("generations", "1"),
                 ("cost", "1"),
                 ("gamma", "1"),
+                ("updatable", "true"),
             ];
             let settings =
                 small.into_iter().chain(search).filter(|(setting, _)| method.uses(setting));

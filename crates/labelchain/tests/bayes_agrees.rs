@@ -126,7 +126,7 @@ fn fitting(data: &Dataset) -> Vec<usize> {
 fn supports(one: &Dataset, likelihood: Likelihood, asked: &[(usize, f64)]) -> Vec<f64> {
     let undersampling = Undersampling::new(None).unwrap();
     let preparation = Preparation { selection: None, undersampling };
-    let learner = NaiveBayes { preparation, likelihood };
+    let learner = NaiveBayes { preparation, likelihood, updatable: false };
     let model = learner.fit(&Prepared::as_is(one), &fitting(one), Seed::new(1)).unwrap();
     let rows: Vec<usize> = asked.iter().map(|(row, _)| *row).collect();
     let block = Block::of(one.features(), &rows);

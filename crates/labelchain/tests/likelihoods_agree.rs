@@ -46,7 +46,7 @@ fn decisions(likelihood: Likelihood, train: &Prepared, queries: &Dataset) -> Vec
     let preparation =
         Preparation { selection: None, undersampling: Undersampling::new(None).unwrap() };
     let rows: Vec<usize> = (0..train.data().n_rows()).collect();
-    let learner = NaiveBayes { preparation, likelihood };
+    let learner = NaiveBayes { preparation, likelihood, updatable: false };
     let model = learner.fit(train, &rows, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let scores = model.score(&Block::of(queries.features(), &rows));

@@ -156,7 +156,11 @@ fn every_order_of_four_labels_under_every_likelihood() {
         compare(&mixed(), &learner, &every_order_of_four());
         let all =
             Preparation { selection: None, undersampling: Undersampling::new(Some(5.0)).unwrap() };
-        compare(&mixed(), &NaiveBayes { preparation: all, likelihood }, &every_order_of_four());
+        compare(
+            &mixed(),
+            &NaiveBayes { preparation: all, likelihood, updatable: false },
+            &every_order_of_four(),
+        );
     }
 }
 
@@ -190,7 +194,11 @@ fn sparse_rows_too() {
         .unwrap();
     for likelihood in LIKELIHOODS {
         let preparation = Preparation { selection: None, ..Preparation::default() };
-        compare(&data, &NaiveBayes { preparation, likelihood }, &every_order_of_four());
+        compare(
+            &data,
+            &NaiveBayes { preparation, likelihood, updatable: false },
+            &every_order_of_four(),
+        );
     }
 }
 

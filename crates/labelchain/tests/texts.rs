@@ -130,7 +130,8 @@ fn dates_that_are_none_and_columns_that_lack_are_told() {
 #[test]
 fn any_text_is_learned_from_or_ignored() {
     let long = "word ".repeat(2 << 20);
-    let texts = ["", "👍🏽 👍", "日本語のテキスト", "שלום עולם", "ΣΊΣΥΦΟΣ Σίσυφος", "\u{0}\u{7}", &long];
+    let texts =
+        ["", "👍🏽 👍", "日本語のテキスト", "שלום עולם", "ΣΊΣΥΦΟΣ Σίσυφος", "\u{0}\u{7}", &long];
     let rows: String =
         (0..70).map(|row| format!("\"{}\",{}\n", texts[row % texts.len()], row % 2)).collect();
     let text = format!("note,odd\n{rows}");
@@ -140,7 +141,8 @@ fn any_text_is_learned_from_or_ignored() {
     let model =
         LabelChain::new("br-nb").unwrap().set("select", "none").unwrap().fit(&data).unwrap();
     let words = model.encoder().unwrap().vocabulary("note").unwrap().terms().to_vec();
-    for word in ["👍", "日 本", "שלום עולם", "σίσυφοσ σίσυφοσ", "word word"] {
+    for word in ["👍", "日 本", "שלום עולם", "σίσυφοσ σίσυφοσ", "word word"]
+    {
         assert!(words.iter().any(|known| known == word), "{word} of {words:?}");
     }
     assert_eq!(model.predict(&data).unwrap().n_rows(), 70);

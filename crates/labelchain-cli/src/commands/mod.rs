@@ -17,6 +17,7 @@ mod show;
 mod split;
 mod study;
 mod train;
+mod update;
 
 pub(crate) use compare::Compare;
 pub(crate) use completions::Completions;
@@ -35,3 +36,4 @@ pub(crate) use show::Show;
 pub(crate) use split::Split;
 pub(crate) use study::Study;
 pub(crate) use train::Train;
+pub(crate) use update::Update;

@@ -62,7 +62,7 @@ impl Train {
         self.data.reading.keep_every_row()?;
         self.data.not_over(&self.out)?;
         self.rows.not_over(&self.out)?;
-        self.not_over_foreign()?;
+        self.force.check_model(&self.out)?;
         let settings = self.settings.settings(&[self.method])?;
         self.settings.start_threads()?;
         let selection = self.rows.read(self.data.reading.max_memory())?;
@@ -127,18 +127,6 @@ impl Train {
             "seconds": seconds,
         });
         format!("{summary}\n")
-    }
-
-    /// Refuses to replace a file that holds something else, perhaps a table that was meant as DATA.
-    fn not_over_foreign(&self) -> Result<()> {
-        if self.out == Path::new("-") {
-            return Err(Error::CannotWrite {
-                path: self.out.clone(),
-                what: "a model is a file, and standard output is none".into(),
-                remedy: "name a file, or /dev/stdout".into(),
-            });
-        }
-        self.force.check(&self.out, |path| Model::is_model_file(path).unwrap_or(false))
     }
 
     fn model(

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::walk::walk;
 use super::{BaseModel, Block, Collector, Decisions, Route, Scoring, TunedSetting};
-use crate::data::LabelMatrix;
+use crate::data::{Dataset, LabelMatrix};
 use crate::error::Result;
-use crate::prepare::Prepared;
+use crate::prepare::{LabelView, Prepared};
 use crate::seed::Seed;
 
 /// Settings that can be fitted to a model without an order.
@@ -40,6 +40,19 @@ pub trait ChainModel: Scoring + Clone + Serialize {
     /// The model of these inputs and then those of another, fitted to the same rows and labels; none
     /// unless each input is learned without a look at the others.
     fn concat_columns(self, _other: Self) -> Option<Self> {
+        None
+    }
+
+    /// The model that has also learned from further `rows` of `data`, which is on its scale, and of which
+    /// each label learns from the rows of its view; it counts rows on from `n_before`. None unless it
+    /// keeps what that takes.
+    fn updated(
+        &self,
+        _data: &Dataset,
+        _rows: &[usize],
+        _views: &[LabelView],
+        _n_before: usize,
+    ) -> Option<Self> {
         None
     }
 }
@@ -103,6 +116,15 @@ pub trait AnyOrderModel: BaseModel {
 
     /// See [`ChainModel::concat_columns`]; none also where the other model is of another kind.
     fn concat_columns(&self, other: &dyn AnyOrderModel) -> Option<Arc<dyn AnyOrderModel>>;
+
+    /// See [`ChainModel::updated`].
+    fn updated(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        views: &[LabelView],
+        n_before: usize,
+    ) -> Option<Arc<dyn AnyOrderModel>>;
 }
 
 impl<M: ChainModel> AnyOrderModel for M {
@@ -118,5 +140,15 @@ impl<M: ChainModel> AnyOrderModel for M {
         let other = (other as &dyn Any).downcast_ref::<M>()?;
         let joined = ChainModel::concat_columns(self.clone(), other.clone())?;
         Some(Arc::new(joined))
+    }
+
+    fn updated(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        views: &[LabelView],
+        n_before: usize,
+    ) -> Option<Arc<dyn AnyOrderModel>> {
+        Some(Arc::new(ChainModel::updated(self, data, rows, views, n_before)?))
     }
 }

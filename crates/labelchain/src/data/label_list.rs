@@ -99,9 +99,10 @@ impl Columns<'_> {
                         None => "",
                     };
                     let xml = xml.file_name().unwrap_or_default().to_string_lossy();
-                    let reason = match is_stream {
-                        true => format!("a pipe has no label list beside it{no_option}"),
-                        false => format!("no {xml} beside it{no_option}"),
+                    let reason = if is_stream {
+                        format!("a pipe has no label list beside it{no_option}")
+                    } else {
+                        format!("no {xml} beside it{no_option}")
                     };
                     return Err(Error::NoLabels { path: self.path.into(), reason });
                 };

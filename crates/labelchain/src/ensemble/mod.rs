@@ -36,11 +36,13 @@ use crate::chain::{
     AnyOrderModel, Attribution, BaseModel, Block, Collector, Decisions, Dimensions,
     FixedOrderModel, Order, OrderPolicy, Reason, Route, Trace, Traces,
 };
-use crate::data::{Dataset, LabelMatrix};
+use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::Calibration;
 use crate::distance::{Needs, Neighbourhood};
 use crate::error::Result;
+use crate::prepare::{LabelView, Undersampling};
 use crate::progress::Cancel;
+use crate::seed::Seed;
 use votes::{count, majority};
 
 /// Members and their vote.
@@ -111,6 +113,25 @@ impl Ensemble {
         let members = pairs.map(|(member, other)| member.concat_columns(other));
         // What was learned about the scores of some inputs does not hold for those of all.
         Some(Ensemble { members: members.collect::<Option<_>>()?, calibration: None, ..self })
+    }
+
+    /// The ensemble whose members have also learned from further rows, which are on their scale. A member
+    /// takes each of them with probability `share`, and of those that it takes, a label leaves out some
+    /// of its common class, as in training. None where a member keeps too little for that.
+    pub(crate) fn updated(
+        &self,
+        data: &Dataset,
+        share: f64,
+        undersampling: Undersampling,
+        n_before: usize,
+        seed: Seed,
+    ) -> Option<Ensemble> {
+        let updated = |member: &Member| {
+            let seed = seed.child("member", member.candidate);
+            member.updated(data, share, undersampling, n_before, seed)
+        };
+        let members = self.members.par_iter().map(updated).collect::<Option<_>>()?;
+        Some(Ensemble { members, calibration: self.calibration.clone(), ..*self })
     }
 
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
@@ -345,6 +366,35 @@ impl Member {
         }
         let chain = AnyOrder { model: model.concat_columns(&*more)?, orders };
         Some(Member { chain, ..self })
+    }
+
+    fn updated(
+        &self,
+        data: &Dataset,
+        share: f64,
+        undersampling: Undersampling,
+        n_before: usize,
+        seed: Seed,
+    ) -> Option<Member> {
+        let MemberChain::AnyOrder { model, orders } = &self.chain else { return None };
+        let mut rng = seed.child("take", 0).rng();
+        let taken: Arc<[usize]> =
+            (0..data.n_rows()).filter(|_| share >= 1.0 || rng.chance(share)).collect();
+        let view = |label: LabelId| {
+            let relevant = |row| data.labels().get(row, label);
+            let kept = undersampling.thin(&taken, relevant, seed.child("undersample", label.0));
+            let rows = if kept.len() == taken.len() { Arc::clone(&taken) } else { kept.into() };
+            LabelView { rows, features: Vec::new() }
+        };
+        let views: Vec<LabelView> = data.labels().ids().map(view).collect();
+        let model = model.updated(data, &taken, &views, n_before)?;
+        let fitting = self.fitting.iter().copied().chain(taken.iter().map(|row| n_before + row));
+        Some(Member {
+            chain: MemberChain::AnyOrder { model, orders: orders.clone() },
+            fitting: fitting.collect(),
+            validation: self.validation.clone(),
+            ..*self
+        })
     }
 
     /// Walks every row of the block, which has the distances it needs, in the member's orders.

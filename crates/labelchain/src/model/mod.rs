@@ -6,12 +6,14 @@ mod explain;
 mod file;
 mod label_chain;
 mod predict;
+mod update;
 
 pub use align::AlignedRows;
 pub use ask::Question;
 pub use explain::{Cell, Explanation, InputContribution};
 pub use label_chain::LabelChain;
 pub use predict::Prediction;
+pub use update::{Unknown, Update};
 
 use std::fmt;
 use std::path::Path;

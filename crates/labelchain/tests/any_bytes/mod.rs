@@ -12,6 +12,7 @@ use labelchain::data::{
 };
 use labelchain::experiment::Results;
 use labelchain::method::registry;
+use labelchain::model::Update;
 use labelchain::report::{Report, ReportFormat, compare};
 use labelchain::stats::{Gaps, TestPlan};
 
@@ -127,7 +128,7 @@ pub(crate) const BAGS: &str = "@relation 'b: -C -1'\n@attribute bag relational\n
      @attribute y numeric\n@end bag\n@attribute a {0,1}\n@data\n'1,2\\n3,4',0\n'5,6\\n7,9',1\n\
      '1,1\\n2,2',0\n'8,9\\n9,9',1\n'0,1\\n1,3',0\n'7,7\\n8,6',1\n";
 
-/// What was read as a model can be shown, predicts and explains.
+/// What was read as a model can be shown, predicts, explains and learns from further rows.
 fn model(content: &[u8]) {
     let Some(model) = load(content) else { return };
     for known in registry() {
@@ -156,6 +157,12 @@ fn model(content: &[u8]) {
     if let Ok(prediction) = model.predict(&rows) {
         assert_eq!(prediction.n_rows(), rows.n_rows());
         assert!(prediction.shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    }
+    let no_labels = LabelMatrix::empty(rows.n_rows(), model.label_names().len());
+    let labelled = rows.clone().relabelled(model.label_names().to_vec(), no_labels);
+    if let Ok((updated, _)) = model.update(&labelled.unwrap(), "fuzz".as_ref(), Update::default()) {
+        assert_eq!(updated.n_rows(), model.n_rows() + rows.n_rows());
+        let _ = updated.predict(&rows);
     }
     for explanation in model.explain(&rows).into_iter().flatten() {
         let _ = (explanation.json(0), explanation.most_agreeing(), explanation.relevant_names());

@@ -8,7 +8,7 @@ use crate::base::{Base, BaseKind, decode_any_order};
 use crate::data::{Dataset, LabelId};
 use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
-use crate::settings::{OneOf, Setting};
+use crate::settings::{Flag, OneOf, Setting};
 
 static LIKELIHOOD: Setting<Likelihood> = Setting {
     name: "likelihood",
@@ -23,6 +23,13 @@ static LIKELIHOOD: Setting<Likelihood> = Setting {
     help: "How numeric cells are weighed: by normal densities, by WEKA's rounding intervals, by bins, by kernels, or by intervals only where columns are coarse (auto)",
 };
 
+static UPDATABLE: Setting<bool> = Setting {
+    name: "updatable",
+    accepts: &Flag,
+    default: false,
+    help: "Keep the counts and sums that learning from further rows takes; the model is about twice as large",
+};
+
 pub(in crate::base) static BASE: Base = Base {
     name: "nb",
     about: "naive Bayes",
@@ -31,6 +38,7 @@ pub(in crate::base) static BASE: Base = Base {
             Ok(Box::new(NaiveBayes {
                 preparation: Preparation::of(task.settings)?,
                 likelihood: task.settings.get(&LIKELIHOOD),
+                updatable: task.settings.get(&UPDATABLE),
             }))
         },
         decode: decode_any_order::<NaiveBayesModel>,
@@ -47,11 +55,12 @@ pub(in crate::base) static BASE: Base = Base {
             Likelihood::Kernel | Likelihood::Gaussian => 0,
             _ => 8 * 257 * share_of_coarse_columns(task.train.data()) / 1000,
         };
-        let of_input = size_of::<(LabelId, Factor)>() as u64 + table;
+        let sums = if task.settings.get(&UPDATABLE) { 64 } else { 0 };
+        let of_input = size_of::<(LabelId, Factor)>() as u64 + table + sums;
         let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64;
         task.selection_bytes() + task.n_members() * factors
     },
-    settings: &[&LIKELIHOOD],
+    settings: &[&LIKELIHOOD, &UPDATABLE],
     chain_settings: &[],
 };
 

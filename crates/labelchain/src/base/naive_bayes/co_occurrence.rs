@@ -94,17 +94,16 @@ impl CoOccurrence {
 
 /// How often a label occurs in the rows that another learns from, and in how many of them the other is
 /// relevant.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Pair {
     target: u32,
     alone: u32,
     both: u32,
 }
 
-/// What the terms are computed from.
-pub(super) struct Counts<'a> {
-    /// For each label, its irrelevant and its relevant rows.
-    classes: &'a [[f64; 2]],
+/// How often labels occur, and occur together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PairCounts {
     /// How often each label occurs in all rows.
     in_whole: Vec<u32>,
     /// Whether each label learns from all rows.
@@ -113,16 +112,19 @@ pub(super) struct Counts<'a> {
     pairs: Vec<Vec<Pair>>,
 }
 
-impl<'a> Counts<'a> {
+/// What the terms are computed from.
+pub(super) struct Counts<'a> {
+    /// For each label, its irrelevant and its relevant rows.
+    classes: &'a [[f64; 2]],
+    /// Of pairs.
+    counts: PairCounts,
+}
+
+impl PairCounts {
     /// Counts in the rows of each group; the first of them is that of all rows.
-    pub(super) fn of(
-        labels: &LabelMatrix,
-        groups: &[Group],
-        classes: &'a [[f64; 2]],
-    ) -> Counts<'a> {
-        let n_labels = classes.len();
-        let mut counts = Counts {
-            classes,
+    pub(super) fn of(labels: &LabelMatrix, groups: &[Group]) -> PairCounts {
+        let n_labels = labels.n_labels();
+        let mut counts = PairCounts {
             in_whole: vec![0; n_labels],
             is_whole: vec![false; n_labels],
             pairs: vec![Vec::new(); n_labels],
@@ -137,29 +139,13 @@ impl<'a> Counts<'a> {
         counts
     }
 
-    /// What counting takes at most: no row has more pairs than the square of its labels, and no group
-    /// more than one for each of its labels and each label there is.
-    pub(super) fn most_bytes(labels: &LabelMatrix, groups: &[Group]) -> u64 {
-        let of_group = |group: &Group| {
-            let n_relevant = |&row: &usize| labels.relevant(row).count() as u64;
-            let in_rows: u64 = if group.labels.len() == 1 {
-                group.rows.iter().map(n_relevant).sum()
-            } else {
-                group.rows.iter().map(|row| n_relevant(row).pow(2)).sum()
-            };
-            in_rows.min((group.labels.len() * labels.n_labels()) as u64)
-        };
-        // A list that grows holds up to twice what it needs.
-        2 * size_of::<Pair>() as u64 * groups.iter().map(of_group).sum::<u64>()
-    }
-
     fn count_whole(&mut self, labels: &LabelMatrix, group: &Group) {
         group.labels.iter().for_each(|label| self.is_whole[label.0] = true);
-        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); self.classes.len()];
+        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); self.in_whole.len()];
         for &row in group.rows {
             labels.relevant(row).for_each(|label| rows_of[label.0].push(row as u32));
         }
-        let mut both = vec![0u32; self.classes.len()];
+        let mut both = vec![0u32; self.in_whole.len()];
         for (label, rows) in rows_of.iter().enumerate() {
             let alone = rows.len() as u32;
             self.in_whole[label] = alone;
@@ -201,17 +187,96 @@ impl<'a> Counts<'a> {
         }
     }
 
-    fn n_labels(&self) -> usize {
-        self.classes.len()
-    }
-
-    fn n_pairs(&self) -> usize {
-        self.pairs.iter().map(Vec::len).sum()
+    /// What is counted of a pair, also where the two never occur together: how often the label occurs in
+    /// the rows of the target, and how often with it.
+    fn pair(&self, label: usize, target: usize) -> Pair {
+        let pairs = &self.pairs[label];
+        match pairs.binary_search_by_key(&(target as u32), |pair| pair.target) {
+            Ok(at) => pairs[at],
+            Err(_) => Pair { target: target as u32, alone: self.alone(label, target), both: 0 },
+        }
     }
 
     /// The number of times that a label occurs in the rows of a label that it never occurs with.
     fn alone(&self, label: usize, target: usize) -> u32 {
         if self.is_whole[target] { self.in_whole[label] } else { 0 }
+    }
+
+    /// The counts of these rows and of others.
+    pub(super) fn plus(&self, other: &PairCounts) -> PairCounts {
+        let n_labels = self.in_whole.len();
+        let add = |(one, other): (&u32, &u32)| one.saturating_add(*other);
+        let both_whole =
+            self.is_whole.iter().zip(&other.is_whole).map(|(one, other)| *one && *other);
+        let mut sum = PairCounts {
+            in_whole: self.in_whole.iter().zip(&other.in_whole).map(add).collect(),
+            is_whole: both_whole.collect(),
+            pairs: Vec::with_capacity(n_labels),
+        };
+        for label in 0..n_labels {
+            let joined = (0..n_labels).map(|target| {
+                let (one, other) = (self.pair(label, target), other.pair(label, target));
+                let alone = one.alone.saturating_add(other.alone);
+                Pair { target: one.target, alone, both: one.both.saturating_add(other.both) }
+            });
+            // Where they never occur together, there is nothing more to say about labels of all rows.
+            let is_told = |pair: &Pair| {
+                pair.both > 0 || (!sum.is_whole[pair.target as usize] && pair.alone > 0)
+            };
+            let pairs = joined.filter(is_told).collect();
+            sum.pairs.push(pairs);
+        }
+        sum
+    }
+
+    /// The terms, for labels with so many irrelevant and relevant rows.
+    pub(super) fn table(&self, classes: &[[f64; 2]]) -> CoOccurrence {
+        Counts { classes, counts: self.clone() }.table()
+    }
+
+    /// Whether it fits so many labels, as it does unless it was decoded.
+    pub(super) fn fits(&self, n_labels: usize) -> bool {
+        let is_sound = |pairs: &Vec<Pair>| {
+            pairs.is_sorted_by(|one, next| one.target < next.target)
+                && pairs.last().is_none_or(|pair| (pair.target as usize) < n_labels)
+        };
+        [self.in_whole.len(), self.is_whole.len(), self.pairs.len()] == [n_labels; 3]
+            && self.pairs.iter().all(is_sound)
+    }
+}
+
+impl<'a> Counts<'a> {
+    pub(super) fn new(classes: &'a [[f64; 2]], counts: PairCounts) -> Counts<'a> {
+        Counts { classes, counts }
+    }
+
+    /// The counts alone.
+    pub(super) fn into_pairs(self) -> PairCounts {
+        self.counts
+    }
+
+    /// What counting takes at most: no row has more pairs than the square of its labels, and no group
+    /// more than one for each of its labels and each label there is.
+    pub(super) fn most_bytes(labels: &LabelMatrix, groups: &[Group]) -> u64 {
+        let of_group = |group: &Group| {
+            let n_relevant = |&row: &usize| labels.relevant(row).count() as u64;
+            let in_rows: u64 = if group.labels.len() == 1 {
+                group.rows.iter().map(n_relevant).sum()
+            } else {
+                group.rows.iter().map(|row| n_relevant(row).pow(2)).sum()
+            };
+            in_rows.min((group.labels.len() * labels.n_labels()) as u64)
+        };
+        // A list that grows holds up to twice what it needs.
+        2 * size_of::<Pair>() as u64 * groups.iter().map(of_group).sum::<u64>()
+    }
+
+    fn n_labels(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn n_pairs(&self) -> usize {
+        self.counts.pairs.iter().map(Vec::len).sum()
     }
 
     /// The terms of a pair, of v = 0 and v = 1.
@@ -226,7 +291,7 @@ impl<'a> Counts<'a> {
     /// The terms of a label for all labels as if it never occurred with any, of either value.
     fn apart(&self, label: usize) -> [Vec<f64>; 2] {
         let pair = |target: usize| {
-            let alone = self.alone(label, target);
+            let alone = self.counts.alone(label, target);
             self.terms(Pair { target: target as u32, alone, both: 0 })
         };
         let (of_0, of_1) = (0..self.n_labels()).map(pair).map(|[a, b]| (a, b)).unzip();
@@ -235,7 +300,7 @@ impl<'a> Counts<'a> {
 
     /// For each class of labels, one of its labels, in the order of how often they occur.
     fn classes(&self) -> BTreeMap<u32, usize> {
-        self.in_whole.iter().enumerate().map(|(label, &count)| (count, label)).collect()
+        self.counts.in_whole.iter().enumerate().map(|(label, &count)| (count, label)).collect()
     }
 
     /// How many bytes the smaller of the two tables takes.
@@ -264,7 +329,7 @@ impl<'a> Counts<'a> {
     fn dense(&self) -> Vec<f64> {
         let n_labels = self.n_labels();
         let mut table = Vec::with_capacity(2 * n_labels * n_labels);
-        for (label, pairs) in self.pairs.iter().enumerate() {
+        for (label, pairs) in self.counts.pairs.iter().enumerate() {
             let [mut of_0, mut of_1] = self.apart(label);
             for &pair in pairs {
                 let target = pair.target as usize;
@@ -290,8 +355,8 @@ impl<'a> Counts<'a> {
             self.apart(label).into_iter().for_each(|terms| table.apart.extend(terms));
         }
         let at: BTreeMap<u32, u32> = classes.keys().copied().zip(0..).collect();
-        table.class_of.extend(self.in_whole.iter().map(|count| at[count]));
-        for pairs in &self.pairs {
+        table.class_of.extend(self.counts.in_whole.iter().map(|count| at[count]));
+        for pairs in &self.counts.pairs {
             for &pair in pairs {
                 table.together.push(pair.target);
                 table.terms.push(self.terms(pair));
@@ -390,7 +455,7 @@ mod tests {
         let classes: Vec<[f64; 2]> = (0..n_labels)
             .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
             .collect();
-        let counts = Counts::of(&labels, &groups, &classes);
+        let counts = Counts::new(&classes, PairCounts::of(&labels, &groups));
         let view = |label: usize| LabelView { rows: rows_of(label)[..].into(), features: vec![] };
         let views: Vec<LabelView> = (0..n_labels).map(view).collect();
         let tables = [
@@ -398,6 +463,19 @@ mod tests {
             CoOccurrence::Sparse(counts.sparse()),
             CoOccurrence::of_partial(&labels, &views),
         ];
+        // What is counted in two parts is what is counted in one.
+        let part = |rows: std::ops::Range<usize>| {
+            let some = |all: &[usize]| -> Vec<usize> {
+                all.iter().copied().filter(|row| rows.contains(row)).collect()
+            };
+            let (all, few) = (some(&all), some(&few));
+            let mut groups = vec![Group { rows: &all, labels: groups[0].labels.clone() }];
+            for label in (0..n_labels).filter(is_thinned) {
+                groups.push(Group { rows: &few, labels: vec![LabelId(label)] });
+            }
+            PairCounts::of(&labels, &groups)
+        };
+        assert_eq!(part(0..11).plus(&part(11..50)), counts.counts);
         assert!(counts.n_pairs() < n_labels * n_labels / 2, "{}", counts.n_pairs());
         for (a, relevant) in (0..n_labels).flat_map(|a| [(a, false), (a, true)]) {
             let term = |j: usize| {

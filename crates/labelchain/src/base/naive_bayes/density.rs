@@ -160,6 +160,16 @@ impl Factor {
         (!bins.cuts.is_empty()).then_some(Factor::Binned { cuts: bins.cuts, log_odds })
     }
 
+    /// Interval masses like these, of other distributions; any other factor as it is.
+    pub(super) fn with_normals(&self, irrelevant: Normal, relevant: Normal) -> Factor {
+        let Factor::Mass { precision, first, table, .. } = self else { return self.clone() };
+        let (precision, first) = (*precision, *first);
+        let without = Factor::Mass { irrelevant, relevant, precision, first, table: Vec::new() };
+        let steps = (0..table.len()).map(|step| first + step as f64);
+        let table = steps.map(|multiple| without.log_odds(multiple * precision)).collect();
+        Factor::Mass { irrelevant, relevant, precision, first, table }
+    }
+
     /// Whether the parts fit together, as they do unless they come from a file.
     pub(super) fn is_sound(&self) -> bool {
         match self {

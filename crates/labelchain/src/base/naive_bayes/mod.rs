@@ -14,6 +14,7 @@ mod co_occurrence;
 mod density;
 mod kernels;
 mod moments;
+mod sums;
 
 pub(super) use base::BASE;
 
@@ -26,9 +27,10 @@ use crate::error::Result;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
-use co_occurrence::{CoOccurrence, Counts};
+use co_occurrence::{CoOccurrence, Counts, PairCounts};
 use density::{Factor, Normal, rounded};
 use moments::{MomentSums, Moments, RelevantLabels};
+use sums::Sums;
 
 /// Naive Bayes with WEKA's estimators (docs/methods.md, 1 and 8.1).
 ///
@@ -36,12 +38,15 @@ use moments::{MomentSums, Moments, RelevantLabels};
 /// |---|---|---|
 /// | `preparation` | the paper's | rows and features of each label |
 /// | `likelihood` | auto | how numeric cells are weighed |
+/// | `updatable` | false | whether the model keeps what it takes to learn from further rows |
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NaiveBayes {
     /// Rows and features of each label.
     pub preparation: Preparation,
     /// How numeric cells are weighed.
     pub likelihood: Likelihood,
+    /// Whether the model keeps what it takes to learn from further rows.
+    pub updatable: bool,
 }
 
 /// How numeric cells are weighed.
@@ -77,6 +82,8 @@ pub struct NaiveBayesModel {
     zero: Vec<f64>,
     /// What decided labels add to the log-odds of the others.
     co_occurrence: CoOccurrence,
+    /// What all of this was made from, where further rows may be added.
+    sums: Option<Sums>,
 }
 
 impl ChainLearner for NaiveBayes {
@@ -119,8 +126,7 @@ impl NaiveBayes {
                 [(view.rows.len() - yes) as f64, yes as f64]
             })
             .collect();
-        let prior: Vec<f64> =
-            counts.iter().map(|[no, yes]| (yes + 1.0).ln() - (no + 1.0).ln()).collect();
+        let prior = prior(&counts);
         let mut factors = vec![Vec::new(); train.data().n_features()];
         let groups = groups(&views, rows);
         // A label that is known in none of the rows learns nothing.
@@ -134,6 +140,7 @@ impl NaiveBayes {
         let baseline = baseline(&prior, &factors, &zero);
         let (data, memory) = (train.data(), train.memory());
         let what = || format!("what {n_labels} labels tell about each other");
+        let mut pairs = None;
         let co_occurrence = if is_chained && data.labels().n_unknown() > 0 {
             memory.reserve(data.name(), CoOccurrence::partial_bytes(data.labels()), what)?;
             CoOccurrence::of_partial(data.labels(), &views)
@@ -142,14 +149,35 @@ impl NaiveBayes {
             let n_bytes =
                 rayon::current_num_threads() as u64 * Counts::most_bytes(data.labels(), &groups);
             memory.fork().reserve(data.name(), n_bytes, what)?;
-            let counts = Counts::of(data.labels(), &groups, &counts);
+            let counts = Counts::new(&counts, PairCounts::of(data.labels(), &groups));
             memory.reserve(data.name(), counts.bytes(), what)?;
-            counts.table()
+            let table = counts.table();
+            pairs = self.updatable.then(|| counts.into_pairs());
+            table
         } else {
             CoOccurrence::Independent
         };
-        Ok(NaiveBayesModel { n_labels, views, prior, factors, baseline, zero, co_occurrence })
+        let mut model = NaiveBayesModel {
+            n_labels,
+            views,
+            prior,
+            factors,
+            baseline,
+            zero,
+            co_occurrence,
+            sums: None,
+        };
+        // Where labels are unknown, pairs are counted row by row, and not kept.
+        if self.updatable && data.labels().n_unknown() == 0 {
+            model.sums = Sums::of(&model, train, counts, pairs);
+        }
+        Ok(model)
     }
+}
+
+/// log prior odds of labels with so many irrelevant and relevant rows, each with one more.
+fn prior(classes: &[[f64; 2]]) -> Vec<f64> {
+    classes.iter().map(|[no, yes]| (yes + 1.0).ln() - (no + 1.0).ln()).collect()
 }
 
 /// The log-odds of every label for a row that stores no cell.
@@ -412,6 +440,7 @@ impl BaseModel for NaiveBayesModel {
             && [self.factors.len(), self.zero.len()] == [n_features; 2]
             && self.co_occurrence.fits(n_labels)
             && self.factors.iter().flatten().all(factor_fits)
+            && self.sums.as_ref().is_none_or(|sums| sums.fit(self))
     }
 
     /// The log-odds of a label are the sum of its prior's and of one term for each input.
@@ -430,7 +459,18 @@ impl ChainModel for NaiveBayesModel {
         self.factors.extend(other.factors);
         self.zero.extend(other.zero);
         self.baseline = baseline(&self.prior, &self.factors, &self.zero);
+        self.sums = self.sums.zip(other.sums).map(|(sums, more)| sums.concat_columns(more));
         Some(self)
+    }
+
+    fn updated(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        views: &[LabelView],
+        n_before: usize,
+    ) -> Option<NaiveBayesModel> {
+        self.with_rows(data, rows, views, n_before)
     }
 }
 
@@ -596,7 +636,7 @@ impl BinaryLearner for NaiveBayes {
 
     fn fit_binary(&self, train: &Dataset) -> Result<NaiveBayesModel> {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
-        let plain = NaiveBayes { preparation: Preparation::none(), likelihood: self.likelihood };
+        let plain = NaiveBayes { preparation: Preparation::none(), updatable: false, ..*self };
         plain.fit_independent(&Prepared::as_is(train), &rows, Seed::new(0))
     }
 }

@@ -1,12 +1,14 @@
 //! Counts, sums and sums of squares of the cells of each class, from which means and deviations
 //! follow.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::Matrix;
 use crate::prepare::Prepared;
 use crate::product::vectorized;
 
 /// Counts, sums and sums of squares of the cells of one class.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moments {
     pub(super) n: f64,
     pub(super) sum: f64,

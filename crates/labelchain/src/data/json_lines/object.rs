@@ -206,14 +206,15 @@ fn reason(error: &serde_json::Error) -> String {
 }
 
 fn not_an_object(line: &Line, text: &str, error: &serde_json::Error) -> Fault {
-    let blanks = text.len() - text.trim_start().len();
-    let at = if text[blanks..].starts_with('{') {
-        // The column counts bytes from 1, and is 0 before the first of them.
-        error.column().saturating_sub(1)
+    let start = text.len() - text.trim_start().len();
+    let at = if !text[start..].starts_with('{') {
+        start..start + 1
+    } else if error.is_eof() {
+        text.len()..text.len()
     } else {
-        blanks
+        // The column counts bytes from 1.
+        error.column().saturating_sub(1)..error.column()
     };
-    let at = if error.is_eof() { text.len()..text.len() } else { at..at + 1 };
     let help = if text.trim_start().starts_with('[') {
         "not an array of objects, but an object on each line: jq -c '.[]' makes lines of an array"
             .into()

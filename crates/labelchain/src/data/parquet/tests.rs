@@ -202,9 +202,7 @@ fn the_user_and_an_xml_file_know_better_than_the_metadata() {
     let path = directory.path().join("x.parquet");
     fs::write(&path, &bytes).unwrap();
     fs::write(directory.path().join("x.xml"), "<labels><label name='a'/></labels>").unwrap();
-    let file = File::open(&path).unwrap();
-    let mut blocks = read(&path, file, &ReadOptions::default(), usize::MAX).unwrap();
-    let read = blocks.next().unwrap().unwrap();
+    let read = read_whole(&path, File::open(&path).unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(read.into_rows().unwrap().label_names(), ["a"]);
 }
 

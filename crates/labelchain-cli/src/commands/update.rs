@@ -1,0 +1,120 @@
+//! `labelchain update`: a model that has also learned from further rows.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use labelchain::Model;
+use labelchain::data::{Dataset, LabelChoice, LabelId, LabelMatrix, read};
+use labelchain::error::{Error, Result};
+use labelchain::model::{self, Unknown};
+
+use crate::args::{ForceArgs, ModelAndRows, RowArgs, Threads, notes};
+use crate::messages::{Failure, remark};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  labelchain train old.csv --labels 'tag_*' -m ecc-nb --updatable -o old.labelchain
+  labelchain update old.labelchain new.csv -o new.labelchain")]
+pub(crate) struct Update {
+    #[command(flatten)]
+    files: ModelAndRows,
+
+    #[command(flatten)]
+    rows: RowArgs,
+
+    /// The model to write
+    #[arg(short, long, value_name = "MODEL2")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    /// What to do about labels that the model does not have: refuse the rows, or ignore the labels
+    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
+    new_labels: UnknownArg,
+
+    /// What to do about nominal values that training did not have: refuse the rows, or ignore the
+    /// values, which are then missing
+    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
+    new_values: UnknownArg,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum UnknownArg {
+    Refuse,
+    Ignore,
+}
+
+impl UnknownArg {
+    fn unknown(self) -> Unknown {
+        match self {
+            UnknownArg::Refuse => Unknown::Refuse,
+            UnknownArg::Ignore => Unknown::Ignore,
+        }
+    }
+}
+
+impl Update {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        self.files.not_over(&self.out)?;
+        self.rows.not_over(&self.out)?;
+        self.force.check_model(&self.out)?;
+        self.threads.start()?;
+        let model = self.files.model()?;
+        let (updated, found) = self.updated(&model)?;
+        notes(&found);
+        updated.save(&self.out)?;
+        if std::io::stderr().is_terminal() {
+            remark(&format!(
+                "wrote {}: {}, {} rows, {} of them new",
+                self.out.display(),
+                updated.method(),
+                updated.n_rows(),
+                updated.n_rows() - model.n_rows()
+            ));
+        }
+        Ok(())
+    }
+
+    fn updated(&self, model: &Model) -> Result<(Model, Vec<labelchain::data::Note>)> {
+        let data = &self.files.data;
+        let selection = self.rows.read(data.reading.max_memory())?;
+        let options = data.reading.by_columns_of(model, &[], &data.path);
+        let reading = read(&data.path, &options)?;
+        notes(&reading.notes);
+        let mut rows = selection.of(reading.table, &data.path)?.into_rows()?;
+        if let LabelChoice::Tags { .. } = options.labels {
+            rows = with_absent_labels(rows, model)?;
+        }
+        let how = model::Update {
+            new_labels: self.new_labels.unknown(),
+            new_values: self.new_values.unknown(),
+        };
+        let updated = model.update(&rows, &data.path, how);
+        updated.map_err(|error: Error| data.in_file(error, |row| selection.number(row)))
+    }
+}
+
+/// A list of tags names every tag that a row has. So a label of the model that is no tag of these rows
+/// is irrelevant to all of them.
+fn with_absent_labels(rows: Dataset, model: &Model) -> Result<Dataset> {
+    let (mut names, here) = (rows.label_names().to_vec(), rows.labels().clone());
+    names.extend(
+        model.label_names().iter().filter(|name| !rows.label_names().contains(name)).cloned(),
+    );
+    let mut labels = LabelMatrix::empty(rows.n_rows(), names.len());
+    for row in 0..rows.n_rows() {
+        for label in (0..here.n_labels()).map(LabelId) {
+            match here.cell(row, label) {
+                Some(relevant) => labels.set(row, label, relevant),
+                None => labels.forget(row, label),
+            }
+        }
+    }
+    rows.relabelled(names, labels)
+}

@@ -1,0 +1,232 @@
+//! What a model was made from, kept so that further rows can be added to it.
+//!
+//! Naive Bayes learns from counts and sums: rows by class, cells by value, Σx and Σx² of each class.
+//! Those of all rows are those of the old rows with the new ones added, in the same order as if all
+//! had been there at once, so that even the rounding is the same.
+//!
+//! Three things are no sums, and stay as training found them: which inputs a label selected; the
+//! precision of a column, which is the mean gap between its distinct values; and whether a column is
+//! so coarse that cells are weighed by the mass of their rounding interval.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::co_occurrence::PairCounts;
+use super::density::{Factor, Normal, rounded};
+use super::moments::Moments;
+use super::{NaiveBayesModel, baseline, density, groups, precision};
+use crate::data::{Dataset, LabelId};
+use crate::prepare::{LabelView, Prepared};
+
+/// The counts and sums of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sums {
+    /// For each label, its irrelevant and its relevant rows.
+    classes: Vec<[f64; 2]>,
+    /// Beside each factor of the model, what it was made from.
+    inputs: Vec<Vec<InputSums>>,
+    /// How often labels occur together; none where they are decided independently.
+    pairs: Option<PairCounts>,
+}
+
+/// What one factor was made from, in all rows of its label and in those to which it is relevant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum InputSums {
+    /// Of a numeric input, whose cells are rounded first where the factor weighs rounded cells. A
+    /// deviation is at least a sixth of the precision.
+    Moments { all: Moments, relevant: Moments, precision: f64 },
+    /// Of a nominal input, by value.
+    Counts { all: Vec<f64>, relevant: Vec<f64> },
+}
+
+impl InputSums {
+    /// Of no rows; none for factors that are made from more than sums: bins are cut, and kernels
+    /// placed, by all cells together.
+    fn none_of(factor: &Factor, precision: f64) -> Option<InputSums> {
+        let none = Moments::default();
+        match factor {
+            Factor::Density { .. } => {
+                Some(InputSums::Moments { all: none, relevant: none, precision })
+            }
+            Factor::Mass { precision, .. } => {
+                Some(InputSums::Moments { all: none, relevant: none, precision: *precision })
+            }
+            Factor::Category(values) => {
+                let none = vec![0.0; values.len()];
+                Some(InputSums::Counts { all: none.clone(), relevant: none })
+            }
+            Factor::Binned { .. } | Factor::Kernels { .. } => None,
+        }
+    }
+
+    /// Adds a cell that is not missing.
+    fn add(&mut self, cell: f64, is_relevant: bool, is_rounded: bool) {
+        match self {
+            InputSums::Moments { all, relevant, precision } => {
+                let cell = if is_rounded { rounded(cell, *precision) } else { cell };
+                all.add(cell);
+                if is_relevant {
+                    relevant.add(cell);
+                }
+            }
+            InputSums::Counts { all, relevant } => {
+                // A value that was not declared has no place, and says nothing.
+                if let (Some(all), Some(relevant)) =
+                    (all.get_mut(cell as usize), relevant.get_mut(cell as usize))
+                {
+                    *all += 1.0;
+                    *relevant += f64::from(u8::from(is_relevant));
+                }
+            }
+        }
+    }
+
+    /// The factor that these sums make, of the kind of another.
+    fn factor(&self, like: &Factor) -> Factor {
+        match self {
+            InputSums::Moments { all, relevant, precision } => {
+                let classes = (all.minus(relevant), *relevant);
+                if let Factor::Density { .. } = like {
+                    return density(classes, *precision);
+                }
+                let normal = |moments| Normal::estimate(moments, *precision);
+                like.with_normals(normal(&classes.0), normal(&classes.1))
+            }
+            InputSums::Counts { all, relevant } => {
+                let no: Vec<f64> = all.iter().zip(relevant).map(|(all, yes)| all - yes).collect();
+                Factor::category(&no, relevant)
+            }
+        }
+    }
+
+    /// Whether it can have made a factor, as it has unless it was decoded.
+    fn fits(&self, factor: &Factor) -> bool {
+        match (self, factor) {
+            (InputSums::Moments { .. }, Factor::Density { .. } | Factor::Mass { .. }) => true,
+            (InputSums::Counts { all, relevant }, Factor::Category(values)) => {
+                [all.len(), relevant.len()] == [values.len(); 2]
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Sums {
+    /// Those of a model that was fitted to some rows; none where it is made from more than sums.
+    pub(super) fn of(
+        model: &NaiveBayesModel,
+        train: &Prepared,
+        classes: Vec<[f64; 2]>,
+        pairs: Option<PairCounts>,
+    ) -> Option<Sums> {
+        let mut inputs: Vec<Vec<InputSums>> = Vec::with_capacity(model.factors.len());
+        inputs.resize_with(model.factors.len(), Vec::new);
+        // Labels that learn from the same rows share the precision of a column.
+        let mut precisions: Vec<(&[usize], Vec<f64>)> = Vec::new();
+        for view in model.views.iter().filter(|view| !view.rows.is_empty()) {
+            if !precisions.iter().any(|(rows, _)| *rows == &view.rows[..]) {
+                let spread = train.spreads(&view.rows);
+                let is_numeric =
+                    |column: usize| train.data().attributes()[column].values().is_none();
+                let of = |at| if is_numeric(at) { precision(spread(at)).0 } else { 0.0 };
+                precisions.push((&view.rows, (0..model.factors.len()).map(of).collect()));
+            }
+        }
+        for (column, factors) in model.factors.iter().enumerate() {
+            for (label, factor) in factors {
+                let rows = &model.views[label.0].rows[..];
+                let found = precisions.iter().find(|(of, _)| *of == rows)?;
+                inputs[column].push(InputSums::none_of(factor, found.1[column])?);
+            }
+        }
+        let mut sums = Sums { classes, inputs, pairs };
+        sums.add_cells(model, train.data(), &model.views);
+        Some(sums)
+    }
+
+    /// Adds the cells of the rows that each label learns from, in their order.
+    fn add_cells(&mut self, model: &NaiveBayesModel, data: &Dataset, views: &[LabelView]) {
+        let (features, labels) = (data.features(), data.labels());
+        for (column, (factors, sums)) in model.factors.iter().zip(&mut self.inputs).enumerate() {
+            let zero = model.zero[column];
+            for ((label, factor), sums) in factors.iter().zip(sums) {
+                let is_rounded = matches!(factor, Factor::Mass { .. });
+                for &row in views[label.0].rows.iter() {
+                    let cell = features.get(row, column) + zero;
+                    if !cell.is_nan() {
+                        sums.add(cell, labels.get(row, *label), is_rounded);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sums of these inputs and then those of others, of the same rows.
+    pub(super) fn concat_columns(mut self, others: Sums) -> Sums {
+        self.inputs.extend(others.inputs);
+        self
+    }
+
+    /// Whether they are those of a model, as they are unless they were decoded.
+    pub(super) fn fit(&self, model: &NaiveBayesModel) -> bool {
+        let fits = |(factors, sums): (&Vec<(LabelId, Factor)>, &Vec<InputSums>)| {
+            factors.len() == sums.len()
+                && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(factor))
+        };
+        self.classes.len() == model.n_labels
+            && self.inputs.len() == model.factors.len()
+            && model.factors.iter().zip(&self.inputs).all(fits)
+            && self.pairs.as_ref().is_none_or(|pairs| pairs.fits(model.n_labels))
+    }
+}
+
+impl NaiveBayesModel {
+    /// The model of its rows and further `rows` of `data`, of which each label learns from those of its
+    /// view. It counts rows on from `n_before`.
+    pub(super) fn with_rows(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        views: &[LabelView],
+        n_before: usize,
+    ) -> Option<NaiveBayesModel> {
+        let mut sums = self.sums.clone()?;
+        sums.add_cells(self, data, views);
+        for (label, (classes, view)) in sums.classes.iter_mut().zip(views).enumerate() {
+            for &row in view.rows.iter() {
+                classes[usize::from(data.labels().get(row, LabelId(label)))] += 1.0;
+            }
+        }
+        if let Some(pairs) = &mut sums.pairs {
+            *pairs = pairs.plus(&PairCounts::of(data.labels(), &groups(views, rows)));
+        }
+        let mut model = NaiveBayesModel { sums: None, ..self.clone() };
+        for (factors, sums) in model.factors.iter_mut().zip(&sums.inputs) {
+            for ((_, factor), sums) in factors.iter_mut().zip(sums) {
+                *factor = sums.factor(factor);
+            }
+        }
+        model.prior = super::prior(&sums.classes);
+        model.baseline = baseline(&model.prior, &model.factors, &model.zero);
+        if let Some(pairs) = &sums.pairs {
+            model.co_occurrence = pairs.table(&sums.classes);
+        }
+        // Labels that learn from the same rows go on sharing the list of them.
+        let mut joined: Vec<[Arc<[usize]>; 3]> = Vec::new();
+        for (view, new) in model.views.iter_mut().zip(views) {
+            let is_same = |[old, more, _]: &&[Arc<[usize]>; 3]| {
+                Arc::ptr_eq(old, &view.rows) && Arc::ptr_eq(more, &new.rows)
+            };
+            let known = joined.iter().find(is_same).map(|[.., both]| Arc::clone(both));
+            view.rows = known.unwrap_or_else(|| {
+                let more = new.rows.iter().map(|row| n_before + row);
+                let both: Arc<[usize]> = view.rows.iter().copied().chain(more).collect();
+                joined.push([&view.rows, &new.rows, &both].map(Arc::clone));
+                both
+            });
+        }
+        model.sums = Some(sums);
+        Some(model)
+    }
+}

@@ -1,0 +1,177 @@
+//! Learning from further rows without the rows before.
+
+use std::path::Path;
+
+use super::Model;
+use crate::data::{Dataset, LabelId, LabelMatrix, Note};
+use crate::ensemble::{MemberRows, Sampling};
+use crate::error::{Error, Remedy, Result};
+use crate::prepare::Preparation;
+use crate::seed::Seed;
+
+/// What to do about labels, or values of nominal inputs, that training did not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// An error that names the first of them.
+    #[default]
+    Refuse,
+    /// Labels are left out, and cells with such values are missing, with a note.
+    Ignore,
+}
+
+/// How further rows are learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Update {
+    /// Labels that the model does not have.
+    pub new_labels: Unknown,
+    /// Values that a nominal input did not have.
+    pub new_values: Unknown,
+}
+
+impl Model {
+    /// The model that has also learned from further rows, and what to know about it. Columns and labels
+    /// are found by name; `path` is where the rows came from, for messages.
+    ///
+    /// Only naive Bayes that was trained with the setting `updatable` can do it, and only in strategies
+    /// that choose nothing on validation rows: `br`, `ecc` and `certain`. What is added are counts and
+    /// sums; selected inputs, the scale of the inputs and the precision of columns stay as they were.
+    /// `docs/methods.md` says where this equals training on all rows at once, and where it does not.
+    ///
+    /// ```
+    /// use labelchain::model::Update;
+    /// use labelchain::{Dataset, LabelChain};
+    ///
+    /// let cells: Vec<f64> = (0..80).map(|n| f64::from(n * 7 % 40)).collect();
+    /// let high: Vec<bool> = cells.iter().map(|&cell| cell > 20.0).collect();
+    /// let data = Dataset::from_rows(1, &cells)?.with_label_indicators(&["high"], &high)?;
+    /// let (first, rest) = (data.select(&(0..50).collect::<Vec<_>>()), data.select(&(50..80).collect::<Vec<_>>()));
+    ///
+    /// let model = LabelChain::new("br-nb")?.set("updatable", true)?.fit(&first)?;
+    /// let (updated, _) = model.update(&rest, "rest".as_ref(), Update::default())?;
+    /// assert_eq!(updated.n_rows(), 80);
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn update(&self, new: &Dataset, path: &Path, how: Update) -> Result<(Model, Vec<Note>)> {
+        self.can_update()?;
+        if new.n_rows() == 0 {
+            let purpose = "learning from further rows".into();
+            return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
+        }
+        let mut notes = Vec::new();
+        let labels = self.labels_of(new, path, how.new_labels, &mut notes)?;
+        let aligned = self.align(&new.unlabelled(), path)?;
+        let unseen = aligned.notes().iter().find(|note| note.code == "unseen-values");
+        if let (Some(note), Unknown::Refuse) = (unseen, how.new_values) {
+            return Err(Error::CannotUpdate {
+                problem: format!("{}: {}", path.display(), note.text),
+                remedy: Remedy::from("train again on all rows, or ")
+                    .set("new-values", "ignore")
+                    .text(" does treat them so"),
+            });
+        }
+        let is_about_rows = |note: &&Note| ["unseen-values", "extra-columns"].contains(&note.code);
+        notes.extend(aligned.notes().iter().filter(is_about_rows).cloned());
+        let rows = aligned.rows.relabelled(self.label_names.to_vec(), labels)?;
+
+        let sampling = Sampling::of(&self.settings, MemberRows::Drawn);
+        let undersampling = Preparation::of(&self.settings)?.undersampling;
+        // Named by how many rows there were, so that each update draws anew.
+        let seed = Seed::new(self.seed).child("update", self.n_rows);
+        let share = sampling.sample * sampling.fit_share;
+        let ensemble = self.ensemble.updated(&rows, share, undersampling, self.n_rows, seed);
+        let ensemble = ensemble.ok_or_else(|| Error::CannotUpdate {
+            problem: "the model keeps no counts and sums to which rows could be added".into(),
+            remedy: Remedy::from("train it with ").setting("updatable").text(
+                ", with all labels known, and with numeric cells weighed by normal distributions, \
+                 not by bins or kernels",
+            ),
+        })?;
+        if self.out_of_bag.is_some() {
+            let text = "the estimate of its losses was about the model before, and is dropped";
+            notes.push(Note { code: "estimate-dropped", text: text.into() });
+        }
+        if ensemble.calibration().is_some() {
+            let text = "probabilities and thresholds stay calibrated by rows of the first training";
+            notes.push(Note { code: "calibration-kept", text: text.into() });
+        }
+        let n_rows = self.n_rows + new.n_rows();
+        Ok((Model { ensemble, n_rows, out_of_bag: None, ..self.clone() }, notes))
+    }
+
+    /// Refuses what cannot learn from further rows whatever they are.
+    fn can_update(&self) -> Result<()> {
+        let again = || Remedy::from("train again on all rows");
+        let refuse = |problem: String, remedy| Err(Error::CannotUpdate { problem, remedy });
+        let (base, strategy) = (self.method.base(), self.method.strategy());
+        if base.name != "nb" {
+            let problem = format!(
+                "a model of {} cannot be updated: {} has no counts and sums to add rows to",
+                self.method.without_aim(),
+                base.about
+            );
+            return refuse(problem, again());
+        }
+        if strategy.needs_validation() {
+            let problem = format!(
+                "a model of {} cannot be updated: what {} chooses, it chose on validation rows, \
+                 which the new ones would have to be compared with",
+                self.method.without_aim(),
+                strategy.name
+            );
+            return refuse(problem, again().text("; br-nb, ecc-nb and certain-nb can be updated"));
+        }
+        if self.bags.is_some() {
+            let problem = "a model of bags cannot be updated".into();
+            return refuse(problem, again());
+        }
+        Ok(())
+    }
+
+    /// The labels of the new rows, in the order of the model's.
+    fn labels_of(
+        &self,
+        new: &Dataset,
+        path: &Path,
+        new_labels: Unknown,
+        notes: &mut Vec<Note>,
+    ) -> Result<LabelMatrix> {
+        let refuse = |problem: String, remedy: Remedy| {
+            Err(Error::Columns { path: path.into(), problem, remedy })
+        };
+        let is_new = |name: &&String| !self.label_names.contains(name);
+        let unknown: Vec<&String> = new.label_names().iter().filter(is_new).collect();
+        if let Some(first) = unknown.first() {
+            let what = format!(
+                "labels that the model does not have: {} (first: {first:?})",
+                unknown.len()
+            );
+            if new_labels == Unknown::Refuse {
+                let remedy = Remedy::from("train again on all rows, or ")
+                    .set("new-labels", "ignore")
+                    .text(" leaves them out");
+                return refuse(format!("has {what}"), remedy);
+            }
+            notes.push(Note { code: "new-labels", text: format!("{what}, left out") });
+        }
+        let mut labels = LabelMatrix::empty(new.n_rows(), self.label_names.len());
+        for (at, name) in self.label_names.iter().enumerate() {
+            let Some(place) = new.label_names().iter().position(|known| known == name) else {
+                let remedy = "rows to learn from have a column for every label of the model";
+                return refuse(format!("lacks the label {name:?}"), remedy.into());
+            };
+            for row in 0..new.n_rows() {
+                match new.labels().cell(row, LabelId(place)) {
+                    Some(relevant) => labels.set(row, LabelId(at), relevant),
+                    None => {
+                        let problem =
+                            format!("does not say whether {name:?} is relevant to row {row}");
+                        let remedy = "an update takes rows of which all labels are known: ";
+                        let remedy = Remedy::from(remedy).set("missing-labels", "drop");
+                        return refuse(problem, remedy.text(" or irrelevant"));
+                    }
+                }
+            }
+        }
+        Ok(labels)
+    }
+}
