@@ -752,6 +752,12 @@ fn aims_in_words() -> String {
     aims.collect::<Vec<_>>().join("; ")
 }
 
+/// A number in the fewest digits that tell it from others, with an exponent where there would be many zeros.
+pub(crate) fn number_in_digits(number: f64) -> String {
+    let is_usual = number == 0.0 || (1e-5..1e15).contains(&number.abs());
+    if is_usual { number.to_string() } else { format!("{number:e}") }
+}
+
 /// The name of the column of a label's probabilities.
 pub(crate) fn probability_column(label: &str, names: CsvNames) -> String {
     names.cell(&format!("{label}:probability")).into_owned()
@@ -769,11 +775,16 @@ impl ForceArgs {
     /// Refuses to replace a file or a directory with files in it, unless it `is_ours`: of the kind that the same
     /// command writes.
     pub(crate) fn check(&self, path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<()> {
-        let is_empty = match path.read_dir() {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(_) => path.metadata().map_or(true, |about| about.len() == 0),
+        if self.force || is_stream(path) || path == Path::new("-") {
+            return Ok(());
+        }
+        let is_empty = match path.metadata() {
+            Ok(about) if about.is_dir() => {
+                path.read_dir().is_ok_and(|mut entries| entries.next().is_none())
+            }
+            about => about.map_or(true, |about| about.len() == 0),
         };
-        if self.force || is_empty || is_stream(path) || path == Path::new("-") || is_ours(path) {
+        if is_empty || is_ours(path) {
             return Ok(());
         }
         Err(Error::CannotWrite {

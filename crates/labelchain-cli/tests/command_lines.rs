@@ -28,7 +28,7 @@ use labelchain::seed::{Rng, Seed};
 use place::{Place, copy};
 
 /// At least one valid line for each command, on the files that `files` makes.
-const LINES: [&str; 39] = [
+const LINES: [&str; 40] = [
     // It takes seconds: the mutations that leave out the second word are enough.
     "demo --help",
     "datasets --json",
@@ -53,6 +53,7 @@ const LINES: [&str; 39] = [
     "train rows.arff -o made.labelchain -m ga-j48 --members 1 --population 4 --generations 2",
     "train rows.csv --labels-last 3 -o made.labelchain -m oocc-knn --members 1 --orders 2",
     "train bags.arff --bags concat -o made.labelchain -m ecc-svm --members 1 --cost 1 --gamma 1",
+    "update sums rows.arff -o made.labelchain",
     "show model --json",
     "show tree --tree a --member 0",
     "predict model rows.arff -o made.csv --proba --explain made.jsonl",
@@ -198,6 +199,7 @@ fn files(place: Place) -> Place {
         "1",
     ]);
     place.ok(&["train", "rows.arff", "-o", "tree", "-m", "br-j48", "--members", "1"]);
+    place.ok(&["train", "rows.arff", "-o", "sums", "-m", "br-nb", "--members", "1", "--updatable"]);
     place.ok(&["study", "run", "study.toml"]);
     for (whole, cut) in [
         ("rows.arff", "cut.arff"),

@@ -103,7 +103,7 @@ fn is_part(path: &str) -> bool {
 fn rows() -> Place {
     let mut text = String::from("x,y,a,b\n");
     for row in 0..20 {
-        let _ = writeln!(text, "{},{},{},{}", row % 7, row, row % 2, u8::from(row > 9));
+        let _ = writeln!(text, "{},{},{},{}", row % 7, row * 3, row % 2, u8::from(row > 9));
     }
     let place = Place::new().with("rows.csv", text);
     place.ok(&["convert", "rows.csv", "rows.arff", "--labels-last", "2"]);

@@ -111,7 +111,7 @@ fn predicting_and_showing_stay_within_the_bound() {
         let train = ["train", "train.csv", "-m", method, "--members", "2", "--select", "none"];
         place.ok(&[&train[..], &["-o", "m", "--force"]].concat());
         for out in ["p.csv", "p.jsonl", "p.parquet", "p.arff"] {
-            let (status, error) = bounded(&place, &format!("predict m many.csv -o {out}"));
+            let (status, error) = bounded(&place, &format!("predict m many.csv -o {out} --force"));
             assert_eq!(status, Some(0), "{method} {out}: {error}");
         }
         let (status, error) = bounded(&place, "show m --json");

@@ -704,7 +704,7 @@ fn predictions_can_be_rederived() {
         ];
         place.ok(&[&train[..], lenders].concat());
         fs::write(place.path("model.json"), place.ok(&["show", "m", "--json"])).unwrap();
-        place.ok(&["predict", "m", &new, "-o", "p.csv", "--explain", "why.jsonl"]);
+        place.ok(&["predict", "m", &new, "-o", "p.csv", "--explain", "why.jsonl", "--force"]);
     };
     for (ending, method, likelihood, select) in [
         ("csv", "dynamic-nb", "weka", "cfs"),

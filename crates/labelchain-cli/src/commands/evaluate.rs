@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{
     AimArgs, BagArgs, ColumnArgs, DataFile, ForceArgs, MethodArgs, NameArgs, RowArgs, Selection,
     Stratify, balance_in_words, findings, folds_in_words, is_same_file, methods_in_words, notes,
-    probability_column,
+    number_in_digits, probability_column,
 };
 use crate::measures;
 use crate::messages::{Failure, print, print_data};
@@ -430,7 +430,7 @@ fn write_predictions(
             let n_labels = data.n_labels();
             let probability = |at: usize| {
                 let known = evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
-                known.map_or(String::new(), |p| format!("{p:?}"))
+                known.map_or(String::new(), number_in_digits)
             };
             let probabilities = (0..n_labels).map(probability);
             let ids = data.ids().iter().map(|id| names.cell(&id.cells[row]).into_owned());

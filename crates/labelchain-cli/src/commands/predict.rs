@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::args::{
     AimArgs, ForceArgs, LabelsOfRows, ModelAndRows, NameArgs, RowArgs, Selection, Threads,
-    is_same_file, probability_column,
+    is_same_file, number_in_digits, probability_column,
 };
 use crate::messages::{Failure, data_output, remark};
 use crate::progress::Bar;
@@ -81,7 +81,6 @@ impl Predict {
         self.rows.not_over(&self.out)?;
         self.force.check_new(&self.out)?;
         if let Some(path) = &self.explain {
-            self.force.check_new(path)?;
             self.files.not_over(path)?;
             self.rows.not_over(path)?;
             if *path == self.out || is_same_file(path, &self.out) {
@@ -91,6 +90,7 @@ impl Predict {
                     remedy: "write one of them under another name".into(),
                 }));
             }
+            self.force.check_new(path)?;
         }
         let kind = self.kind()?;
         self.threads.start()?;
@@ -299,8 +299,7 @@ impl Answered<'_> {
             let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
             let shares = self.prediction.shares(row)[..n_shares].iter();
             let probabilities = self.prediction.probabilities(row).into_iter().flatten();
-            // With an exponent where there would be many zeros.
-            let numbers = probabilities.chain(shares).map(|number| format!("{number:?}"));
+            let numbers = probabilities.chain(shares).map(|&number| number_in_digits(number));
             let ids = self.ids.iter().map(|id| spelt.cell(&id.cells[row]).into_owned());
             csv.write_record(ids.chain(cells).chain(numbers)).map_err(as_io)?;
         }

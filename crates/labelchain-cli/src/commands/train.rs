@@ -1,7 +1,7 @@
 //! `labelchain train`: a method trained on all rows, kept in a file.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;

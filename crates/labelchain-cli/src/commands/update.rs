@@ -14,8 +14,9 @@ use crate::messages::{Failure, remark};
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  labelchain train old.csv --labels 'tag_*' -m ecc-nb --updatable -o old.labelchain
+The model has to be one of naive Bayes, trained with --updatable.
+
+Example:
   labelchain update old.labelchain new.csv -o new.labelchain")]
 pub(crate) struct Update {
     #[command(flatten)]

@@ -27,7 +27,7 @@ static UPDATABLE: Setting<bool> = Setting {
     name: "updatable",
     accepts: &Flag,
     default: false,
-    help: "Keep the counts and sums that learning from further rows takes; the model is about twice as large",
+    help: "Keep the counts and sums that learning from further rows takes; the model is larger by a quarter or more",
 };
 
 pub(in crate::base) static BASE: Base = Base {
