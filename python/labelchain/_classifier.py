@@ -40,6 +40,9 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         Threads, as joblib counts them; None is one for each core. No result depends on it.
     verbose : bool, default=False
         Shows how far a genetic search is, by tqdm where it is installed. Other methods report nothing.
+    text : str or list of str, default=None
+        Columns of a frame that hold texts, whose words and pairs of words are learned from. Other columns of
+        strings are categories.
 {settings}
 
     Attributes
@@ -92,7 +95,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix, DataFrame of pandas or polars, Arrow table or `labelchain.Dataset`
-            Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, text or dates.
+            Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, text or dates; of a date
+            its day, weekday and month are learned from.
         Y : array, CSR matrix, DataFrame of pandas or polars, or Arrow table
             A column for each label, of 0 and 1 or of another pair of values, of which the greater is
             relevant. What has one dimension is a single label. NaN is an unknown label, from whose row the other labels are learned. May be left

@@ -127,6 +127,8 @@ def read(
     dedupe: bool = False,
     n_features: int | None = None,
     max_memory: int | None = None,
+    text: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
 ) -> Dataset:
     """Reads ARFF, CSV, TSV, JSON lines, Parquet or SVMLight, each also compressed by gzip or bzip2.
 
@@ -159,6 +161,10 @@ def read(
         SVMLight: how many features there are, where the largest index does not say.
     max_memory : int
         Bytes after which reading is refused; by default three quarters of the memory.
+    text : str or list of str
+        Columns of texts, whose words are learned from.
+    drop : str or list of str
+        Columns that are left out.
 
     Returns
     -------
@@ -192,6 +198,8 @@ def read(
         dedupe=dedupe,
         n_features=n_features,
         max_memory=max_memory,
+        text=[text] if isinstance(text, str) else list(text),
+        drop=[drop] if isinstance(drop, str) else list(drop),
     )
     warn(rows.notes, stacklevel=2)
     return Dataset(rows)

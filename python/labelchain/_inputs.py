@@ -15,8 +15,9 @@ from sklearn.utils import validation
 
 from ._labelchain import DataError, Labels, Rows
 
-#: A column: its name, its cells, and the values that cells are positions of, unless they are numbers.
-Column = tuple[str, np.ndarray, "list[str] | None"]
+#: A column: its name, its cells, and the values that cells are positions of, "date" for days since 1970, or none
+#: for numbers.
+Column = tuple[str, np.ndarray, "list[str] | str | None"]
 
 
 def frame_kind(table: Any) -> str | None:
@@ -52,7 +53,9 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
         if known is None:
             known = [f"x{at}" for at in range(len(columns))]
         named = [(name, *column[1:]) for name, column in zip(known, columns)]
-        return Rows.from_columns(named, labels)
+        rows = Rows.from_columns(named, labels)
+        texts = [estimator.text] if isinstance(estimator.text, str) else list(estimator.text or [])
+        return rows.with_texts(texts) if reset and texts else rows
     X = _validated(estimator, X, reset=reset)
     names = _names(estimator)
     if sparse.issparse(X):
@@ -116,11 +119,16 @@ def _numbers(name: str, cells: Any) -> Column:
     return name, np.ascontiguousarray(cells, dtype=np.float64), None
 
 
-def _moments(name: str, cells: np.ndarray, unit: str) -> Column:
-    """Moments or durations: milliseconds, as the library has them from ARFF and Parquet."""
-    milliseconds = cells.astype(f"{unit}[ms]")
+def _durations(name: str, cells: np.ndarray) -> Column:
+    """Durations: milliseconds."""
+    milliseconds = cells.astype("timedelta64[ms]")
     numbers = milliseconds.astype(np.int64).astype(np.float64)
     return name, np.where(np.isnat(milliseconds), np.nan, numbers), None
+
+
+def _dates(name: str, milliseconds: Any) -> Column:
+    """Dates, of milliseconds since 1970: the library learns from the day, the weekday and the month."""
+    return name, np.ascontiguousarray(milliseconds, dtype=np.float64) / 86_400_000, "date"
 
 
 def _refused(name: str, kind: Any) -> DataError:
@@ -143,9 +151,11 @@ def _pandas_column(name: str, cells: Any) -> Column:
     if types.is_datetime64_any_dtype(dtype):
         if getattr(dtype, "tz", None) is not None:
             cells = cells.dt.tz_convert("UTC").dt.tz_localize(None)
-        return _moments(name, cells.to_numpy(dtype="datetime64[ms]"), "datetime64")
+        moments = cells.to_numpy(dtype="datetime64[ms]")
+        milliseconds = moments.astype(np.int64).astype(np.float64)
+        return _dates(name, np.where(np.isnat(moments), np.nan, milliseconds))
     if types.is_timedelta64_dtype(dtype):
-        return _moments(name, cells.to_numpy(), "timedelta64")
+        return _durations(name, cells.to_numpy())
     if types.is_bool_dtype(dtype) or (types.is_numeric_dtype(dtype) and dtype.kind != "c"):
         return _numbers(name, cells.to_numpy(dtype=np.float64, na_value=np.nan))
     if types.is_object_dtype(dtype) or types.is_string_dtype(dtype):
@@ -181,9 +191,11 @@ def _polars_column(name: str, cells: Any) -> Column:
         place = {at: new for new, at in enumerate(kept)} | {-1: -1}
         return _text(name, [place[code] for code in codes.tolist()], values[kept])
     if dtype.is_temporal():
-        unit = pl.Duration("ms") if isinstance(dtype, pl.Duration) else pl.Datetime("ms")
+        is_duration = isinstance(dtype, pl.Duration)
+        unit = pl.Duration("ms") if is_duration else pl.Datetime("ms")
         moments = cells if dtype == pl.Time else cells.cast(unit)
-        return _numbers(name, moments.to_physical().cast(pl.Float64).to_numpy())
+        numbers = moments.to_physical().cast(pl.Float64).to_numpy()
+        return _numbers(name, numbers) if is_duration or dtype == pl.Time else _dates(name, numbers)
     raise _refused(name, dtype)
 
 
@@ -220,7 +232,7 @@ def _arrow_column(name: str, cells: Any) -> Column:
         encoded = cells.dictionary_encode()
         return _text(name, codes(encoded), encoded.dictionary.to_pylist())
     if types.is_date(kind) or types.is_timestamp(kind):
-        return numbers(cells.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()))
+        return _dates(name, numbers(cells.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()))[1])
     if types.is_duration(kind):
         return numbers(cells.cast(pa.duration("ms"), safe=False).cast(pa.int64()))
     raise _refused(name, kind)

@@ -85,6 +85,7 @@ PARAMETERS = {
     "random_state": None,
     "n_jobs": None,
     "verbose": False,
+    "text": None,
 }
 
 
@@ -93,7 +94,7 @@ def signature() -> inspect.Signature:
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for name, default in PARAMETERS.items():
-        kind = kinds.KEYWORD_ONLY if name == "verbose" else kinds.POSITIONAL_OR_KEYWORD
+        kind = kinds.KEYWORD_ONLY if name in ("verbose", "text") else kinds.POSITIONAL_OR_KEYWORD
         parameters.append(kinds(name, kind, default=default))
     for setting in settings().values():
         parameters.append(kinds(setting.name, kinds.KEYWORD_ONLY, default=setting.default))

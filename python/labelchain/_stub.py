@@ -35,6 +35,7 @@ TYPES = {
     "random_state": "Any",
     "n_jobs": "int | None",
     "verbose": "bool",
+    "text": "str | Sequence[str] | None",
 }
 
 

@@ -204,7 +204,7 @@ impl Model {
 
     /// How much each input matters; none where the base does not say.
     fn importance(&self) -> Option<Vec<f64>> {
-        self.model.importance()
+        self.model.column_importance()
     }
 
     /// The losses of training rows by members that have not seen them, by name.
@@ -234,7 +234,7 @@ impl Model {
 
     #[getter]
     fn attributes(&self) -> Vec<(String, Option<Vec<String>>)> {
-        attributes(self.model.attributes())
+        attributes(&self.model.columns())
     }
 
     #[getter]

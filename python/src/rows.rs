@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use labelchain::data::{
-    Attribute, Encoding, LabelChoice, Matrix, MissingLabels, ReadOptions, read,
+    Attribute, AttributeKind, ColumnRoles, Encoding, LabelChoice, Matrix, MissingLabels,
+    ReadOptions, read,
 };
 use labelchain::memory::three_quarters;
 use labelchain::{Dataset, Error};
@@ -23,8 +24,15 @@ pub(crate) struct Rows {
     notes: Vec<String>,
 }
 
-/// A column: its name, its cells, and the values that cells are positions of, unless they are numbers.
-type Column<'py> = (String, PyReadonlyArray1<'py, f64>, Option<Vec<String>>);
+/// A column: its name, its cells, and what they are.
+type Column<'py> = (String, PyReadonlyArray1<'py, f64>, Option<ColumnKind>);
+
+/// What the cells of a column are that are no numbers: positions of values, or `"date"` for days since 1970.
+#[derive(FromPyObject)]
+enum ColumnKind {
+    Values(Vec<String>),
+    Named(String),
+}
 
 /// Sparse cells: starts of rows, column indices and values, as SciPy has them.
 type SparseArrays<'py> =
@@ -77,8 +85,13 @@ impl Rows {
         let mut all = Vec::with_capacity(columns.len());
         for (name, cells, values) in &columns {
             let attribute = match values {
-                Some(values) => Attribute::nominal(name, values.iter().cloned()),
-                None => Attribute::numeric(name),
+                Some(ColumnKind::Values(values)) => {
+                    Attribute::nominal(name, values.iter().cloned())
+                }
+                Some(ColumnKind::Named(kind)) if kind == "date" => {
+                    Attribute { name: name.clone(), kind: AttributeKind::Date }
+                }
+                _ => Attribute::numeric(name),
             };
             all.push((attribute, cells.as_slice()?));
         }
@@ -90,7 +103,7 @@ impl Rows {
     #[pyo3(signature = (
         path, *, format=None, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
         tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
-        dedupe=false, n_features=None, max_memory=None,
+        dedupe=false, n_features=None, max_memory=None, text=vec![], drop=vec![],
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn read(
@@ -109,6 +122,8 @@ impl Rows {
         dedupe: bool,
         n_features: Option<usize>,
         max_memory: Option<u64>,
+        text: Vec<String>,
+        drop: Vec<String>,
     ) -> PyResult<Rows> {
         let choices = [
             labels.map(LabelChoice::Named),
@@ -145,6 +160,7 @@ impl Rows {
             dedupe,
             n_features,
             max_memory: max_memory.unwrap_or_else(three_quarters),
+            roles: ColumnRoles { text, drop, ..ColumnRoles::default() },
             ..ReadOptions::default()
         };
         let reading = work(py, 0, None, |_, _| read(&path, &options))?;
@@ -155,6 +171,13 @@ impl Rows {
     /// The same rows without their labels.
     fn unlabelled(&self) -> Rows {
         Rows { data: self.data.unlabelled(), notes: vec![] }
+    }
+
+    /// The same rows, in which these columns are texts.
+    fn with_texts(&self, text: Vec<String>) -> PyResult<Rows> {
+        let roles = ColumnRoles { text, ..ColumnRoles::default() };
+        let (data, _) = roles.apply(self.data.clone(), "X".as_ref()).map_err(exception)?;
+        Ok(Rows { data, notes: self.notes.clone() })
     }
 
     /// Some of the rows.

@@ -470,6 +470,8 @@ pub(crate) fn notes(notes: &[Note]) {
 
 /// Says in a line what `describe` finds in the data, beyond what the reader has said.
 pub(crate) fn findings(table: &Table) {
+    // That rows are bags is no problem.
+    let Table::Rows(_) = table else { return };
     let found = Description::of(table, &[]).notes;
     let codes: Vec<&str> = found.iter().map(|note| note.code).collect();
     if !codes.is_empty() {

@@ -47,7 +47,7 @@ fn train_replaces_models_and_empty_files_but_nothing_else_unless_forced() {
     let place = place().with("empty", "").with("table.csv", "precious");
     let (status, error) = place.train("table.csv", &[]);
     assert_eq!(status, 2, "{error}");
-    assert!(error.contains("exists and is not a model") && error.contains("--force"), "{error}");
+    assert!(error.contains("table.csv: exists") && error.contains("--force"), "{error}");
     assert_eq!(fs::read_to_string(place.path("table.csv")).unwrap(), "precious");
     for (out, more) in [("empty", &[][..]), ("empty", &[]), ("table.csv", &["--force"])] {
         assert_eq!(place.train(out, more), (0, String::new()));

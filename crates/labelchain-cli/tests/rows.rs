@@ -105,7 +105,7 @@ fn listed_rows_are_found_in_every_block() {
 fn listed_rows_are_cross_validated_under_their_numbers_in_the_file() {
     let place = songs();
     let evaluate = |more: &[&str]| {
-        let ask = ["evaluate", "songs.csv", "--folds", "3", "--predictions", "p.csv"];
+        let ask = ["evaluate", "songs.csv", "--folds", "3", "--predictions", "p.csv", "--force"];
         place.ok(&[&ask[..], &LABELS, &FAST, more].concat())
     };
     let page = evaluate(&["--rows", "cut/train.txt"]);
@@ -135,7 +135,8 @@ fn a_hold_out_tests_the_rows_that_split_keeps_back_and_says_so() {
         let cut = ["--stratify", stratify];
         let split = ["split", "songs.csv", "--holdout", "0.7", "-o", directory];
         place.ok(&[&split[..], &LABELS, &cut].concat());
-        let evaluate = ["evaluate", "songs.csv", "--holdout", "0.3", "--predictions", "p.csv"];
+        let evaluate =
+            ["evaluate", "songs.csv", "--holdout", "0.3", "--predictions", "p.csv", "--force"];
         let evaluate = [&evaluate[..], &LABELS, &FAST, &cut].concat();
         let measured = place.json(&[&evaluate[..], &["--json"]].concat());
         assert_eq!((&measured["folds"], &measured["holdout"]), (&json!(1), &json!(0.3)));

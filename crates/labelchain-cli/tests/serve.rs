@@ -20,7 +20,8 @@ use service::{PATIENCE, Service, read};
 /// both of them.
 fn rows() -> String {
     let mut text = String::from("n,colour,warm,late,both\n");
-    for n in 0..60 {
+    // Not one after the other: a column that counts the rows would be taken for an identifier.
+    for n in (0..60).map(|row| row * 7 % 60) {
         let (is_red, is_late) = (n % 3 == 0, n >= 30);
         let bits = [is_red, is_late, is_red && is_late].map(|bit| u8::from(bit).to_string());
         text += &format!("{n},{},{}\n", if is_red { "red" } else { "blue" }, bits.join(","));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use labelchain::data::{ColumnRoles, ReadOptions, Table, read, read_by_columns};
+use labelchain::data::{ColumnRoles, ReadOptions, Table, is_stream, read, read_by_columns};
 use labelchain::error::{Error, Result};
 use labelchain::loss::Losses;
 use labelchain::{LabelChain, Method, Model, Progress, Settings};
@@ -74,6 +74,10 @@ impl Train {
         model.save(&self.out)?;
         if self.json {
             return print_data(&self.json_summary(&model, start.elapsed().as_secs_f64()));
+        }
+        // Where the model goes through standard output, nothing else does.
+        if is_stream(&self.out) {
+            return Ok(());
         }
         print(&self.summary(&model, start.elapsed().as_secs_f64()))
     }

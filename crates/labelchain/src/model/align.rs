@@ -278,14 +278,17 @@ impl Model {
             let (mut names, mut cells) = (Vec::new(), Vec::new());
             for (at, source) in sources.iter().enumerate() {
                 match source.values {
-                    None => place[source.at] = Some(at as u32),
+                    None => place[source.at] = Some((at as u32, source.unit)),
                     Some(_) => names.push(at),
                 }
             }
             let mut sparse = Sparse::new(sources.len());
             for row in rows {
                 let stored = data.features().entries(row);
-                cells.extend(stored.filter_map(|(column, value)| Some((place[column]?, value))));
+                cells.extend(stored.filter_map(|(column, value)| {
+                    let (at, unit) = place[column]?;
+                    Some((at, value * unit))
+                }));
                 cells.extend(names.iter().map(|&at| (at as u32, cell(&sources[at], row))));
                 cells.sort_unstable_by_key(|&(at, _)| at);
                 sparse.push_row(cells.drain(..));
@@ -318,6 +321,8 @@ struct Source {
     at: usize,
     /// For each value there, its place among the values known; none for numbers.
     values: Option<Vec<Option<usize>>>,
+    /// What a number there is multiplied by.
+    unit: f64,
 }
 
 impl Source {
@@ -357,6 +362,10 @@ impl Source {
                         .into(),
                 });
             }
+            // Files of ARFF and Parquet have dates as milliseconds.
+            (AttributeKind::Numeric, AttributeKind::Date) => {
+                return Ok(Source { at, values: None, unit: 86_400_000.0 });
+            }
             // Dates and texts of a file are encoded before, where the model knows them as such.
             _ => {
                 return Err(Error::Columns {
@@ -366,12 +375,12 @@ impl Source {
                 });
             }
         };
-        Ok(Source { at, values })
+        Ok(Source { at, values, unit: 1.0 })
     }
 
     fn known(&self, value: f64) -> f64 {
         match &self.values {
-            None => value,
+            None => value * self.unit,
             Some(_) if value.is_nan() => value,
             Some(places) => {
                 places.get(value as usize).copied().flatten().map_or(f64::NAN, |place| place as f64)

@@ -197,6 +197,13 @@ impl Model {
         self.out_of_bag.as_ref()
     }
 
+    /// How much each column of a file matters, in the order of [`Model::columns`]: the sum over its inputs of
+    /// [`Model::importance`].
+    pub fn column_importance(&self) -> Option<Vec<f64>> {
+        let shares = self.importance()?;
+        Some(self.encoder.as_ref().map_or(shares.clone(), |encoder| encoder.by_column(&shares)))
+    }
+
     /// How much each input matters, in the order of the attributes, as shares that sum to 1: what its splits
     /// take away of the variance of the labels. None for other bases than forests.
     pub fn importance(&self) -> Option<Vec<f64>> {
