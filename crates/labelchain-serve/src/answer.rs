@@ -62,6 +62,10 @@ pub(crate) fn answer(
         let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(refusal.help("send them in several requests"));
     }
+    if n_rows == 0 {
+        let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "there are no rows".into());
+        return Err(refusal.help("rows has an object for each row, with the cells by column"));
+    }
     let model = &served.model;
     let aim = request.aim.as_deref().map(str::parse::<Aim>).transpose()?;
     let aim = aim.unwrap_or(model.method().aim());

@@ -6,6 +6,7 @@ use labelchain::data::split::folds;
 use labelchain::data::{ColumnRoles, Dataset, LabelChoice, ReadOptions, Tickets, parse};
 use labelchain::experiment::CrossValidation;
 use labelchain::loss::Criterion;
+use labelchain::model::Update;
 use labelchain::{LabelChain, Model, Seed};
 
 /// Tickets as a table of text.
@@ -146,4 +147,27 @@ fn any_text_is_learned_from_or_ignored() {
         assert!(words.iter().any(|known| known == word), "{word} of {words:?}");
     }
     assert_eq!(model.predict(&data).unwrap().n_rows(), 70);
+}
+
+/// Words are counted, so that counts of further rows are added to them; the vocabulary stays.
+#[test]
+fn naive_bayes_of_texts_learns_from_further_rows() {
+    let data = read(&table(300), roles());
+    let rows = |span: std::ops::Range<usize>| data.select(&span.collect::<Vec<_>>());
+    let (first, more, tested) = (rows(0..60), rows(60..250), rows(250..300));
+    let chain = LabelChain::new("br-nb").unwrap().set("updatable", true).unwrap();
+    let model = chain.set("select", "none").unwrap().fit(&first).unwrap();
+    let (updated, _) = model.update(&more, "more".as_ref(), Update::default()).unwrap();
+    assert_eq!(updated.n_rows(), 250);
+    let wrong = |model: &Model| {
+        let answers = model.predict(&tested).unwrap().labels;
+        let cells = (0..50).flat_map(|row| answers.ids().map(move |label| (row, label)));
+        cells
+            .filter(|&(row, label)| answers.get(row, label) != tested.labels().get(row, label))
+            .count()
+    };
+    assert!(wrong(&updated) < wrong(&model), "{} and {}", wrong(&updated), wrong(&model));
+    let kernels = LabelChain::new("br-nb").unwrap().set("updatable", true).unwrap();
+    let error = kernels.set("likelihood", "kernel").unwrap().fit(&first).unwrap_err().to_string();
+    assert!(error.contains("updatable is true, but must be false"), "{error}");
 }

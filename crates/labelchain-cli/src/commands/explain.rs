@@ -320,9 +320,9 @@ fn why(explanation: &Explanation, at: usize) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
+/// Three digits; what would round to 0 and is not 0 is said to be small.
 fn digits(f1: f64) -> String {
-    if f1 > 0.0 && f1 < 0.0005 { format!("{f1:.0e}") } else { format!("{f1:.3}") }
+    if f1 > 0.0 && f1 < 0.0005 { "<0.001".into() } else { format!("{f1:.3}") }
 }
 
 /// How many training rows, labels, and inputs of each are shown.

@@ -115,6 +115,7 @@ impl Score {
             selection.of(Table::Rows(predicted.data), &self.predicted)?.into_rows()?
         };
         let predicted = Predicted { data, ..predicted };
+        predicted.check_rows(&truth, &self.truth)?;
         let label_names = self.label_names(&truth, &predicted, is_tags)?;
         Ok(Compared {
             truth: bits(&truth, &label_names, &HashMap::new()),
@@ -289,6 +290,41 @@ impl Predicted {
         let labels: HashSet<String> = data.label_names().iter().cloned().collect();
         let spelt = spelt.into_iter().filter(|(name, _)| !labels.contains(name)).collect();
         Ok(Predicted { path: path.into(), data, labels, spelt })
+    }
+
+    /// Refuses answers to other rows: names and whole numbers that both files have must be the same in each row.
+    fn check_rows(&self, truth: &Dataset, truth_path: &Path) -> Result<()> {
+        let places: HashMap<&str, usize> =
+            (0..).zip(truth.attributes()).map(|(at, of)| (of.name.as_str(), at)).collect();
+        for (at, attribute) in self.data.attributes().iter().enumerate() {
+            let Some(&place) = places.get(attribute.name.as_str()) else { continue };
+            let cell = |data: &Dataset, row: usize, at: usize| {
+                let cell = data.features().get(row, at);
+                // Numbers with a fraction may have been rounded on the way.
+                if data.attributes()[at].values().is_none() && cell.fract() != 0.0 {
+                    return None;
+                }
+                data.attributes()[at].text(cell).map(|text| text.into_owned())
+            };
+            for row in 0..self.data.n_rows().min(truth.n_rows()) {
+                let (here, there) = (cell(&self.data, row, at), cell(truth, row, place));
+                if let (Some(here), Some(there)) = (here, there)
+                    && here != there
+                {
+                    return Err(Error::Columns {
+                        path: self.path.clone(),
+                        problem: format!(
+                            "answers other rows than {}: {:?} is {here:?} here and {there:?} there (first: row \
+                             {row} counting from 0)",
+                            truth_path.display(),
+                            attribute.name
+                        ),
+                        remedy: "bring the rows of both files into the same order".into(),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn has_label(&self, name: &String) -> bool {

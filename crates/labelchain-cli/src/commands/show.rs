@@ -216,7 +216,7 @@ fn text(model: &Model) -> String {
         ("features", columns_in_words(model)),
         ("labels", named(model, 0..model.label_names().len())),
     ];
-    let others = [("tells rows apart", model.ids()), ("left out", model.left_out())];
+    let others = [("identifiers", model.ids()), ("left out", model.left_out())];
     let others = others.into_iter().filter(|(_, names)| !names.is_empty());
     let others = others.map(|(what, names)| (what, names.join(", ")));
     for (what, value) in about.into_iter().chain(others) {

@@ -101,14 +101,14 @@ impl Train {
             ("rows", format!("{} of {}", model.n_rows(), self.data.path.display())),
             ("labels", model.label_names().len().to_string()),
             ("features", columns_in_words(model)),
-            ("tells rows apart", names(model.ids())),
+            ("identifiers", names(model.ids())),
             ("left out", names(model.left_out())),
             ("quality", model.out_of_bag().and_then(quality).unwrap_or_default()),
             ("seconds", format!("{seconds:.1}")),
         ];
         let mut page = format!("wrote {}\n", self.out.display());
         for (what, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
-            let _ = writeln!(page, "  {what:<16}  {value}");
+            let _ = writeln!(page, "  {what:<11}  {value}");
         }
         page
     }

@@ -1,16 +1,15 @@
 //! `labelchain update`: a model that has also learned from further rows.
 
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use labelchain::Model;
-use labelchain::data::{Dataset, LabelChoice, LabelId, LabelMatrix, read};
+use labelchain::data::{Dataset, LabelChoice, LabelId, LabelMatrix, is_stream, read};
 use labelchain::error::{Error, Result};
 use labelchain::model::{self, Unknown};
 
 use crate::args::{ForceArgs, ModelAndRows, RowArgs, Threads, notes};
-use crate::messages::{Failure, remark};
+use crate::messages::{Failure, print};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -70,16 +69,16 @@ impl Update {
         let (updated, found) = self.updated(&model)?;
         notes(&found);
         updated.save(&self.out)?;
-        if std::io::stderr().is_terminal() {
-            remark(&format!(
-                "wrote {}: {}, {} rows, {} of them new",
-                self.out.display(),
-                updated.method(),
-                updated.n_rows(),
-                updated.n_rows() - model.n_rows()
-            ));
+        if is_stream(&self.out) {
+            return Ok(());
         }
-        Ok(())
+        print(&format!(
+            "wrote {}: {}, {} rows, {} of them new\n",
+            self.out.display(),
+            updated.method(),
+            updated.n_rows(),
+            updated.n_rows() - model.n_rows()
+        ))
     }
 
     fn updated(&self, model: &Model) -> Result<(Model, Vec<labelchain::data::Note>)> {

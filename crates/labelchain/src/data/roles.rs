@@ -55,6 +55,8 @@ enum Found {
     Identifier,
     /// Nearly every row has its own value, of several words.
     Text,
+    /// Named values, of which most look like dates.
+    AlmostDate,
 }
 
 impl ColumnRoles {
@@ -127,6 +129,11 @@ impl ColumnRoles {
                     kinds.push(AttributeKind::Date);
                     notes.dates.push(&attribute.name);
                 }
+                Found::AlmostDate => {
+                    kept.push(at);
+                    kinds.push(attribute.kind.clone());
+                    notes.almost_dates.push(&attribute.name);
+                }
                 Found::Identifier => {
                     left_out.push(attribute.name.clone());
                     notes.identifiers.push(&attribute.name);
@@ -148,6 +155,7 @@ impl ColumnRoles {
 #[derive(Default)]
 struct Notes<'n> {
     dates: Vec<&'n str>,
+    almost_dates: Vec<&'n str>,
     identifiers: Vec<&'n str>,
     texts: Vec<&'n str>,
 }
@@ -162,10 +170,13 @@ impl Notes<'_> {
             (!names.is_empty()).then_some(Note { code, text })
         };
         let dates = "dates, learned from as numbers with weekday and month";
+        let almost_dates = "learned from as names, though most look like dates; only dates such as 2024-02-29 \
+                            or 2024-02-29T17:30 are read as such, and cells without one are empty";
         let identifiers = "left out, because nearly every row has a value of its own";
         let texts = "left out, because nearly every row has a text of its own";
         let all = [
             note("dates", dates, &self.dates),
+            note("almost-dates", almost_dates, &self.almost_dates),
             note("identifiers", identifiers, &self.identifiers),
             note("texts", texts, &self.texts),
         ];
@@ -218,6 +229,17 @@ fn found(data: &Dataset, at: usize) -> Found {
             let values: Vec<&str> = values.map(|(value, _)| value.as_str()).collect();
             if !values.is_empty() && values.iter().all(|value| date::parse(value).is_some()) {
                 return Found::Date;
+            }
+            let looks_like_date = |value: &&&str| {
+                date::parse(value).is_some() || {
+                    let parts: Vec<&str> = value.split(['/', '.', '-']).collect();
+                    let is_number = |part: &&str| part.parse::<u16>().is_ok();
+                    parts.len() == 3 && parts.iter().all(is_number)
+                }
+            };
+            let n_dates = values.iter().filter(looks_like_date).count();
+            if n_dates > 1 && n_dates * 2 >= values.len() {
+                return Found::AlmostDate;
             }
             // Half as many values as cells: hardly any value will be met again.
             if n_cells < FEWEST_ROWS || values.len() * 2 < n_cells {

@@ -391,13 +391,14 @@ impl<'o> Rows<'o> {
         }
         let mut groups: Vec<Vec<usize>> = alike.into_values().filter(|of| of.len() > 1).collect();
         groups.sort_unstable();
-        if let Some(first) = groups.first() {
-            let first: Vec<String> = first.iter().map(named).collect();
+        if !groups.is_empty() {
+            const SHOWN: usize = 5;
+            let named = |group: &Vec<usize>| group.iter().map(named).collect::<Vec<_>>().join(", ");
+            let shown: Vec<String> = groups.iter().take(SHOWN).map(named).collect();
+            let more = if groups.len() > SHOWN { "; …" } else { "" };
             let text = format!(
-                "tags that differ only by case or blanks are labels of their own: {} (first: {}); \
-                 write them alike",
-                groups.len(),
-                first.join(", ")
+                "tags that differ only by case or blanks are labels of their own: {}{more}; write them alike",
+                shown.join("; ")
             );
             notes.push(Note { code: "tags-alike", text });
         }

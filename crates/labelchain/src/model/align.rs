@@ -11,8 +11,9 @@ use crate::decide::Aim;
 use crate::error::{Error, Result, nearest};
 use crate::progress::Cancel;
 
-/// The code of a note that some labels are never given.
+/// The codes of notes that some labels are never given, or always.
 const NEVER_GIVEN: &str = "never-given";
+const ALWAYS_GIVEN: &str = "always-given";
 
 /// Rows whose columns were brought into the order, storage and scale of a model's training data.
 /// They know their model, so that rows aligned for one model cannot be given to another.
@@ -75,8 +76,8 @@ impl<'m> AlignedRows<'m> {
     /// ```
     pub fn with_aim(self, aim: Aim) -> AlignedRows<'m> {
         let mut rows = AlignedRows { aim, ..self };
-        rows.notes.retain(|note| note.code != NEVER_GIVEN);
-        rows.notes.extend(rows.model.never_given(aim));
+        rows.notes.retain(|note| ![NEVER_GIVEN, ALWAYS_GIVEN].contains(&note.code));
+        rows.notes.extend(rows.model.given_whatever(aim));
         rows
     }
 
@@ -198,29 +199,32 @@ impl Model {
         let rows = data.with_features(self.attributes.clone(), features)?;
         let rows = self.standardizer.apply(rows)?;
         let (aim, cancel) = (self.method.aim(), self.cancel.clone());
-        notes.extend(self.never_given(aim));
+        notes.extend(self.given_whatever(aim));
         Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
     }
 
-    /// The labels that an aim never gives, because no threshold reaches what it asks for.
-    fn never_given(&self, aim: Aim) -> Option<Note> {
-        let thresholds = self.ensemble.thresholds(aim)?;
-        let is_never = |(_, threshold): &(&String, Option<f64>)| threshold.is_none();
-        let names: Vec<&str> = self
-            .label_names
-            .iter()
-            .zip(thresholds)
-            .filter(is_never)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        const SHOWN: usize = 5;
-        let more = names.len().saturating_sub(SHOWN);
-        let shown = names[..names.len() - more].join(", ");
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let text = format!(
-            "by {aim}, these labels are never given, because none reaches it: {shown}{more}"
-        );
-        (!names.is_empty()).then_some(Note { code: NEVER_GIVEN, text })
+    /// The labels that an aim never gives, because no threshold reaches what it asks for, and those that it gives
+    /// to every row.
+    fn given_whatever(&self, aim: Aim) -> Vec<Note> {
+        let Some(thresholds) = self.ensemble.thresholds(aim) else { return vec![] };
+        let note = |code, what: &str, is_it: &dyn Fn(Option<f64>) -> bool| {
+            let named = self.label_names.iter().zip(&thresholds);
+            let names: Vec<&str> =
+                named.filter(|(_, of)| is_it(**of)).map(|(name, _)| name.as_str()).collect();
+            const SHOWN: usize = 5;
+            let more = names.len().saturating_sub(SHOWN + 1);
+            let shown = names[..names.len() - more].join(", ");
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let text = format!("by {aim}, {what}: {shown}{more}");
+            (!names.is_empty()).then_some(Note { code, text })
+        };
+        let never = "these labels are never given, because none reaches it";
+        let always = "these labels are given to every row, because less does not reach it";
+        let notes = [
+            note(NEVER_GIVEN, never, &|threshold| threshold.is_none()),
+            note(ALWAYS_GIVEN, always, &|threshold| threshold.is_some_and(|of| of <= 0.0)),
+        ];
+        notes.into_iter().flatten().collect()
     }
 
     /// The label that a column was probably meant to be called, of those that the data does not have.

@@ -82,6 +82,8 @@ pub(super) enum Factor {
     Mass { irrelevant: Normal, relevant: Normal, precision: f64, first: f64, table: Vec<f64> },
     /// One number for each value of a nominal input.
     Category(Vec<f64>),
+    /// One number for a text that lacks the word, whose cell is 0, and one for a text that has it.
+    Presence([f64; 2]),
     /// One number for each bin of a discretized input.
     Binned { cuts: Vec<f64>, log_odds: Vec<f64> },
     /// Two kernel densities at the rounded cell, tabulated like masses.
@@ -147,7 +149,8 @@ impl Factor {
 
     /// From the number of rows of either class that lack a word, whose cell is 0, and that have it.
     pub(super) fn presence(irrelevant: &[f64], relevant: &[f64]) -> Factor {
-        Factor::Binned { cuts: vec![0.0], log_odds: laplace(irrelevant, relevant) }
+        let log_odds = laplace(irrelevant, relevant);
+        Factor::Presence([0, 1].map(|at| log_odds.get(at).copied().unwrap_or(0.0)))
     }
 
     /// Bins count like the values of a nominal input. A single bin has probability 1 in both
@@ -202,6 +205,7 @@ impl Factor {
                 })
             }
             Factor::Category(log_odds) => log_odds.get(value as usize).copied().unwrap_or(0.0),
+            Factor::Presence(log_odds) => log_odds[presence(value)],
             Factor::Binned { cuts, log_odds } => log_odds[bin(cuts, value)],
         }
     }
@@ -222,6 +226,11 @@ impl Factor {
             no.mean * no.mean * a - yes.mean * yes.mean * b + (no.deviation / yes.deviation).ln(),
         ])
     }
+}
+
+/// Whether a text has a word, by the weight of the word: 1 if it has.
+pub(super) fn presence(weight: f64) -> usize {
+    usize::from(weight > 0.0)
 }
 
 /// The entry `steps` multiples after the first, if there is one.

@@ -23,12 +23,12 @@ use crate::chain::{
     ChainModel, Dimensions, Evidence, Score, Scoring, scores_of_only_label, table_of_one_row,
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 use co_occurrence::{CoOccurrence, Counts, PairCounts};
-use density::{Factor, Normal, rounded};
+use density::{Factor, Normal, presence, rounded};
 use moments::{MomentSums, Moments, RelevantLabels};
 use sums::Sums;
 
@@ -104,6 +104,23 @@ impl ChainLearner for NaiveBayes {
 }
 
 impl NaiveBayes {
+    /// Refuses to promise that further rows can be learned from where there are no sums to add them to: bins are
+    /// cut, and kernels placed, by all cells together, and where labels are unknown, pairs of them are counted row
+    /// by row and not kept.
+    fn check_updatable(&self, data: &Dataset) -> Result<()> {
+        let has_sums = !matches!(self.likelihood, Likelihood::Discretized | Likelihood::Kernel);
+        if !self.updatable || has_sums && data.labels().n_unknown() == 0 {
+            return Ok(());
+        }
+        Err(Error::Value {
+            name: "updatable".into(),
+            value: "true".into(),
+            accepted:
+                "false where likelihood is discretized or kernel, or where labels are unknown"
+                    .into(),
+        })
+    }
+
     /// Learns from the inputs and, where labels are chained, from the other labels.
     fn fit_labels(
         &self,
@@ -112,6 +129,7 @@ impl NaiveBayes {
         seed: Seed,
         is_chained: bool,
     ) -> Result<NaiveBayesModel> {
+        self.check_updatable(train.data())?;
         let n_labels = train.data().n_labels();
         let views = train.views(&self.preparation, rows, seed)?;
         let counts: Vec<[f64; 2]> = views
@@ -167,8 +185,7 @@ impl NaiveBayes {
             co_occurrence,
             sums: None,
         };
-        // Where labels are unknown, pairs are counted row by row, and not kept.
-        if self.updatable && data.labels().n_unknown() == 0 {
+        if self.updatable {
             model.sums = Sums::of(&model, train, counts, pairs);
         }
         Ok(model)
@@ -291,7 +308,7 @@ impl NaiveBayes {
                     }
                     AttributeKind::Word => {
                         // How often a text has a word says little beyond that it has it.
-                        cells.iter_mut().for_each(|cell| *cell = f64::from(u8::from(*cell > 0.0)));
+                        cells.iter_mut().for_each(|cell| *cell = presence(*cell) as f64);
                         factors_from_counts(&cells, &relevant, 2, n, &pending, Factor::presence)
                     }
                     _ => self.normals(&cells, &relevant, n, &pending, precision(spread(column))),

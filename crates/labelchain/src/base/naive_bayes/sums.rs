@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::co_occurrence::PairCounts;
-use super::density::{Factor, Normal, rounded};
+use super::density::{Factor, Normal, presence, rounded};
 use super::moments::Moments;
 use super::{NaiveBayesModel, baseline, density, groups, precision};
 use crate::data::{Dataset, LabelId};
@@ -52,12 +52,15 @@ impl InputSums {
             Factor::Mass { precision, .. } => {
                 Some(InputSums::Moments { all: none, relevant: none, precision: *precision })
             }
-            Factor::Category(values) => {
-                let none = vec![0.0; values.len()];
-                Some(InputSums::Counts { all: none.clone(), relevant: none })
-            }
+            Factor::Category(values) => Some(InputSums::none_of_values(values.len())),
+            Factor::Presence(values) => Some(InputSums::none_of_values(values.len())),
             Factor::Binned { .. } | Factor::Kernels { .. } => None,
         }
+    }
+
+    fn none_of_values(n_values: usize) -> InputSums {
+        let none = vec![0.0; n_values];
+        InputSums::Counts { all: none.clone(), relevant: none }
     }
 
     /// Adds a cell that is not missing.
@@ -95,7 +98,10 @@ impl InputSums {
             }
             InputSums::Counts { all, relevant } => {
                 let no: Vec<f64> = all.iter().zip(relevant).map(|(all, yes)| all - yes).collect();
-                Factor::category(&no, relevant)
+                match like {
+                    Factor::Presence(_) => Factor::presence(&no, relevant),
+                    _ => Factor::category(&no, relevant),
+                }
             }
         }
     }
@@ -105,6 +111,9 @@ impl InputSums {
         match (self, factor) {
             (InputSums::Moments { .. }, Factor::Density { .. } | Factor::Mass { .. }) => true,
             (InputSums::Counts { all, relevant }, Factor::Category(values)) => {
+                [all.len(), relevant.len()] == [values.len(); 2]
+            }
+            (InputSums::Counts { all, relevant }, Factor::Presence(values)) => {
                 [all.len(), relevant.len()] == [values.len(); 2]
             }
             _ => false,
@@ -154,6 +163,10 @@ impl Sums {
                 let is_rounded = matches!(factor, Factor::Mass { .. });
                 for &row in views[label.0].rows.iter() {
                     let cell = features.get(row, column) + zero;
+                    let cell = match factor {
+                        Factor::Presence(_) => presence(cell) as f64,
+                        _ => cell,
+                    };
                     if !cell.is_nan() {
                         sums.add(cell, labels.get(row, *label), is_rounded);
                     }
