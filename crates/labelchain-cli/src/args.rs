@@ -774,18 +774,12 @@ pub(crate) struct ForceArgs {
 }
 
 impl ForceArgs {
-    /// Refuses to replace a file or a directory with files in it, unless it `is_ours`: of the kind that the same
-    /// command writes.
+    /// Refuses to replace a file, unless it `is_ours`: of the kind that the same command writes.
     pub(crate) fn check(&self, path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<()> {
         if self.force || is_stream(path) || path == Path::new("-") {
             return Ok(());
         }
-        let is_empty = match path.metadata() {
-            Ok(about) if about.is_dir() => {
-                path.read_dir().is_ok_and(|mut entries| entries.next().is_none())
-            }
-            about => about.map_or(true, |about| about.len() == 0),
-        };
+        let is_empty = path.metadata().map_or(true, |about| about.len() == 0 || about.is_dir());
         if is_empty || is_ours(path) {
             return Ok(());
         }
@@ -813,9 +807,32 @@ impl ForceArgs {
         self.check(path, |_| false)
     }
 
-    /// The same for a report, which replaces a report.
+    /// The same for a page of a report, which replaces a page of a report.
     pub(crate) fn check_report(&self, path: &Path) -> Result<()> {
-        self.check(path, |path| is_report(path) || is_report(&path.join("report.html")))
+        self.check(path, is_report)
+    }
+
+    /// Refuses to replace a directory that has files in it, unless all of them have names that the command itself
+    /// gives: other files would be lost with it, which nobody can have meant.
+    pub(crate) fn check_directory(
+        &self,
+        path: &Path,
+        is_ours: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let entries = path.read_dir().into_iter().flatten().flatten();
+        let names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let refused = |what: String, remedy: &'static str| {
+            Err(Error::CannotWrite { path: path.into(), what, remedy: remedy.into() })
+        };
+        match names.iter().find(|name| !is_ours(name)) {
+            Some(other) => refused(
+                format!("is a directory with other files in it, such as {other:?}"),
+                "name a new directory",
+            ),
+            None if names.is_empty() || self.force => Ok(()),
+            None => refused("exists".into(), "write under another name, or replace it with --force"),
+        }
     }
 }
 

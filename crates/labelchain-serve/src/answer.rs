@@ -7,6 +7,7 @@ use labelchain::decide::Aim;
 use labelchain::model::{AlignedRows, Explanation};
 use labelchain::{Cancel, Model};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::Limits;
@@ -17,9 +18,10 @@ use crate::served::Served;
 /// The body of `POST /v1/predict` and `POST /v1/explain`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
-    /// The rows to be labelled.
-    rows: Vec<Row>,
+struct Request<'b> {
+    /// The rows to be labelled, as they are spelt until they have been counted.
+    #[serde(borrow)]
+    rows: Vec<&'b RawValue>,
     /// The labels that are known of each row, by name, as 0, 1, false or true; null is unknown.
     #[serde(default)]
     known: Vec<Map<String, Value>>,
@@ -48,7 +50,7 @@ pub(crate) fn answer(
     limits: &Limits,
     cancel: &Cancel,
 ) -> Result<Answer, Refusal> {
-    let request: Request = serde_json::from_slice(body).map_err(|error| {
+    let request: Request<'_> = serde_json::from_slice(body).map_err(|error| {
         let help = "the body is {\"rows\":[{\"column\":value}],\"known\":[{\"label\":1}],\"aim\":\"hamming\"}, of which rows must be there";
         Refusal::new(StatusCode::BAD_REQUEST, error.to_string()).help(help)
     })?;
@@ -66,10 +68,19 @@ pub(crate) fn answer(
         let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "there are no rows".into());
         return Err(refusal.help("rows has an object for each row, with the cells by column"));
     }
+    let row = |(at, row): (usize, &&RawValue)| {
+        let read = serde_json::from_str::<Row>(row.get());
+        let unread = |error: serde_json::Error| {
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, error.to_string());
+            refusal.help("a row is an object with the cells by column").in_row(at)
+        };
+        read.map_err(unread)
+    };
+    let rows = request.rows.iter().enumerate().map(row).collect::<Result<Vec<Row>, Refusal>>()?;
     let model = &served.model;
     let aim = request.aim.as_deref().map(str::parse::<Aim>).transpose()?;
     let aim = aim.unwrap_or(model.method().aim());
-    let data = rows::dataset(&request.rows, served)?;
+    let data = rows::dataset(&rows, served)?;
     let mut aligned = model.align(&data, rows::NAME.as_ref())?.with_aim(aim).cancelled_by(cancel);
     if !request.known.is_empty() {
         aligned = aligned.given(known_labels(model, &request)?)?;
@@ -82,7 +93,7 @@ pub(crate) fn answer(
     };
     answer["notes"] = aligned.notes().iter().map(|note: &Note| note.text.as_str()).collect();
     match task {
-        Task::Predict => answer["predictions"] = predictions(&aligned, &request.rows)?,
+        Task::Predict => answer["predictions"] = predictions(&aligned, &rows)?,
         Task::Explain => {
             let explanations = aligned.explain()?;
             let numbered = explanations.iter().enumerate();
@@ -145,7 +156,7 @@ fn walk(aligned: &AlignedRows, row: usize, explanation: &Explanation) -> Result<
 }
 
 /// The labels that a request knows, as a table of the model's labels.
-fn known_labels(model: &Model, request: &Request) -> Result<LabelMatrix, Refusal> {
+fn known_labels(model: &Model, request: &Request<'_>) -> Result<LabelMatrix, Refusal> {
     let (n_rows, n_known) = (request.rows.len(), request.known.len());
     if n_known != n_rows {
         let message = format!("known has {n_known} objects and rows has {n_rows}");

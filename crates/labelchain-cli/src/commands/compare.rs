@@ -140,7 +140,11 @@ impl ComparisonArgs {
         let comparison = compare(&results, &self.higher_is_better, plan)?;
         if let Some(out) = &self.report {
             not_over(inputs, out)?;
-            self.force.check_report(out)?;
+            if out.is_dir() {
+                self.force.check_directory(out, |name| REPORT.contains(&name))?;
+            } else {
+                self.force.check_report(out)?;
+            }
             self.compare_paper.iter().try_for_each(|path| not_over(&[path], out))?;
             let printed = self.compare_paper.as_deref().map(PrintedResults::read).transpose()?;
             let title = format!(
@@ -178,6 +182,17 @@ impl ComparisonArgs {
         }
     }
 }
+
+/// What stands in a directory of a report.
+const REPORT: [&str; 7] = [
+    "report.html",
+    "report.md",
+    "report.tex",
+    "statistics.csv",
+    "results.csv",
+    "figures",
+    "tables",
+];
 
 /// Writes a file in one format, or a directory with all formats.
 fn save_report(report: &Report, results: &Results, out: &Path) -> Result<()> {

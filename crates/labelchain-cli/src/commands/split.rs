@@ -62,7 +62,12 @@ struct Cut {
 impl Split {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.data.reading.keep_every_row()?;
-        self.force.check_new(&self.out)?;
+        let is_list = |name: &str| {
+            name == "train.txt"
+                || name == "test.txt"
+                || name.starts_with("fold-") && name.ends_with(".txt")
+        };
+        self.force.check_directory(&self.out, is_list)?;
         let data = self.data.read()?.into_rows()?;
         let cut = self.cut(&data)?;
         let file = |(name, rows): &(String, Vec<usize>)| {

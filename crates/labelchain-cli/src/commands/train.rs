@@ -72,12 +72,12 @@ impl Train {
         bar.end();
         let model = model.map_err(|error| self.data.in_file(error, |row| selection.number(row)))?;
         model.save(&self.out)?;
-        if self.json {
-            return print_data(&self.json_summary(&model, start.elapsed().as_secs_f64()));
-        }
         // Where the model goes through standard output, nothing else does.
         if is_stream(&self.out) {
             return Ok(());
+        }
+        if self.json {
+            return print_data(&self.json_summary(&model, start.elapsed().as_secs_f64()));
         }
         print(&self.summary(&model, start.elapsed().as_secs_f64()))
     }
@@ -148,15 +148,18 @@ impl Train {
         // several times.
         let share = options.max_memory / 8;
         // Bags become rows by all of their inputs.
-        let by_column = self.bags.reduction().is_none() && self.method.learns_by_column(settings);
+        // Words are found in whole texts.
+        let by_column = self.bags.reduction().is_none()
+            && options.roles.text.is_empty()
+            && self.method.learns_by_column(settings);
         let max_memory = if by_column { share } else { options.max_memory };
         let reading = match read(&self.data.path, &ReadOptions { max_memory, ..options.clone() }) {
             Err(Error::TooLarge { .. }) if by_column => {
                 remark(
                     "note: the rows take more than an eighth of --max-memory; they are read a few \
-                     columns at a time, which takes longer",
+                     columns at a time, which takes longer, and dates and identifiers are not looked for",
                 );
-                // Nothing is found in a part of the columns.
+                // A part of the rows does not show what a column is for.
                 let roles = ColumnRoles { find: false, ..options.roles.clone() };
                 let options = ReadOptions { roles, ..options };
                 let parts = read_by_columns(&self.data.path, &options, share)?;

@@ -58,6 +58,15 @@ impl Attribute {
         }
     }
 
+    /// What cells are positions of: named values, or texts.
+    pub(crate) fn texts(&self) -> Option<&[String]> {
+        match &self.kind {
+            AttributeKind::Nominal(values) => Some(values),
+            AttributeKind::Text(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
     /// A cell as a file has it; none if it is missing.
     pub fn text(&self, cell: f64) -> Option<Cow<'_, str>> {
         Some(match self.spelt(cell)? {
@@ -73,15 +82,16 @@ impl Attribute {
         }
         match &self.kind {
             AttributeKind::Numeric | AttributeKind::Word => Some(Spelt::Number(cell)),
-            AttributeKind::Nominal(values) => {
-                values.get(cell as usize).map(|name| Spelt::Text(name.into()))
-            }
-            AttributeKind::Text(texts) => {
-                texts.get(cell as usize).map(|text| Spelt::Text(text.into()))
-            }
+            AttributeKind::Nominal(texts) => spelt_text(texts, cell),
+            AttributeKind::Text(texts) => spelt_text(texts, cell),
             AttributeKind::Date => Some(Spelt::Text(date::spelt(cell).into())),
         }
     }
+}
+
+/// The text at a position.
+fn spelt_text(texts: &[String], cell: f64) -> Option<Spelt<'_>> {
+    texts.get(cell as usize).map(|text| Spelt::Text(text.into()))
 }
 
 /// A cell as a file has it.

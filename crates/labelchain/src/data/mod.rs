@@ -67,7 +67,7 @@ pub(crate) use lines::Line;
 pub(crate) use read::{check_names, in_blocks};
 pub(crate) use rows::Cell;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -216,24 +216,36 @@ impl Dataset {
         }
     }
 
-    /// Adds rows of the same columns. A nominal column of `more` may have more values, in another
-    /// order, because values are collected as rows are read; earlier cells then get new positions.
-    pub(crate) fn append(&mut self, more: Dataset) {
-        for (column, (before, now)) in self.attributes.iter().zip(&more.attributes).enumerate() {
-            if let (Some(before), Some(now)) = (before.values(), now.values())
-                && before != now
-            {
-                let place = |name: &String| now.iter().position(|other| other == name);
-                let moved: Vec<Option<usize>> = before.iter().map(place).collect();
-                let moved = |code: f64| moved.get(code as usize).copied().flatten();
-                self.features.map_column(column, |code| {
-                    if code.is_nan() {
-                        code
-                    } else {
-                        moved(code).map_or(f64::NAN, |place| place as f64)
-                    }
-                });
+    /// Adds rows of the same columns. A nominal column of `more` may have other values, because each block of a
+    /// file has those of its own rows; cells then get new positions, among the values of both.
+    pub(crate) fn append(&mut self, mut more: Dataset) {
+        for column in 0..self.attributes.len() {
+            let lists = [&self.attributes[column], &more.attributes[column]].map(Attribute::texts);
+            let [Some(before), Some(now)] = lists else { continue };
+            if before == now {
+                continue;
             }
+            let mut both: Vec<String> = now.to_vec();
+            let known: HashSet<&String> = now.iter().collect();
+            both.extend(before.iter().filter(|text| !known.contains(text)).cloned());
+            // Formats that do not say an order have the alphabetical one.
+            if before.is_sorted() && now.is_sorted() {
+                both.sort_unstable();
+            }
+            let places: HashMap<&String, usize> = both.iter().zip(0..).collect();
+            let moved = |of: &[String]| of.iter().map(|text| places[text] as f64).collect();
+            let (of_before, of_now): (Vec<f64>, Vec<f64>) = (moved(before), moved(now));
+            for (features, places) in
+                [(&mut self.features, of_before), (&mut more.features, of_now)]
+            {
+                let place = |code: f64| places.get(code as usize).copied().unwrap_or(f64::NAN);
+                features.map_column(column, |code| if code.is_nan() { code } else { place(code) });
+            }
+            let kind = match &self.attributes[column].kind {
+                AttributeKind::Text(_) => AttributeKind::Text(both.into()),
+                _ => AttributeKind::Nominal(both),
+            };
+            more.attributes[column].kind = kind;
         }
         self.attributes = more.attributes;
         self.features.append(&more.features);

@@ -175,14 +175,20 @@ pub fn save_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
         }
         let _publishing = unpoisoned(&PUBLISHING);
         // The older directory is removed at the end, under a name that tells what it is.
-        let _older = if path.is_dir() {
+        let older = if path.is_dir() {
             let older = PartName::new(path)?;
             fs::rename(path, &older.0)?;
             Some(older)
         } else {
             None
         };
-        fs::rename(&part.0, path)?;
+        if let Err(error) = fs::rename(&part.0, path) {
+            if let Some(older) = older {
+                fs::rename(&older.0, path)?;
+                older.renamed();
+            }
+            return Err(error);
+        }
         part.renamed();
         sync_directory(path)
     };

@@ -91,6 +91,18 @@ impl ColumnRoles {
         };
         let [drop, id, text, keep] = [&self.drop, &self.id, &self.text, &self.keep];
         let (drop, id, text, keep) = (places(drop)?, places(id)?, places(text)?, places(keep)?);
+        let roles = [("drop", &drop), ("id", &id), ("text", &text), ("keep", &keep)];
+        for (at, name) in names.iter().enumerate() {
+            let named: Vec<&str> =
+                roles.iter().filter(|(_, of)| of.contains(&at)).map(|(role, _)| *role).collect();
+            if let [first, second, ..] = named[..] {
+                return Err(Error::Value {
+                    name: second.into(),
+                    value: format!("{name:?}"),
+                    accepted: format!("another column than {first} has"),
+                });
+            }
+        }
         let mut notes = Notes::default();
         let (mut kinds, mut kept) = (Vec::new(), Vec::new());
         let (mut ids, mut left_out, mut row_names) = (Vec::new(), Vec::new(), Vec::new());
@@ -108,9 +120,10 @@ impl ColumnRoles {
                 kinds.push(text_kind(&data, at, path)?);
                 continue;
             }
+            let found = if self.find { found(&data, at) } else { Found::Input };
             // Of a single column something is learned, or nothing at all.
-            let finds = self.find && data.n_features() > 1;
-            let found = if finds { found(&data, at) } else { Found::Input };
+            let is_left_out = matches!(found, Found::Identifier | Found::Text);
+            let found = if is_left_out && names.len() == 1 { Found::Input } else { found };
             let found = if keep.contains(&at) {
                 if matches!(found, Found::Identifier | Found::Text) {
                     row_names.push(attribute.name.clone());

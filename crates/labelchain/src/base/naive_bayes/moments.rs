@@ -22,6 +22,11 @@ impl Moments {
         self.squares += value * value;
     }
 
+    /// Whether all three are numbers, as they are unless they come from a file.
+    pub(super) fn is_finite(&self) -> bool {
+        [self.n, self.sum, self.squares].iter().all(|number| number.is_finite())
+    }
+
     /// The standard deviation with divisor n, as in WEKA: √(|Σx² - (Σx)² / n| / n).
     pub(super) fn deviation(&self) -> f64 {
         ((self.squares - self.sum / self.n * self.sum).abs() / self.n).sqrt()

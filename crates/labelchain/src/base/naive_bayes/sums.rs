@@ -108,7 +108,14 @@ impl InputSums {
 
     /// Whether it can have made a factor, as it has unless it was decoded.
     fn fits(&self, factor: &Factor) -> bool {
-        match (self, factor) {
+        let are_counts = |counts: &[f64]| counts.iter().all(|n| n.is_finite() && *n >= 0.0);
+        let is_sound = match self {
+            InputSums::Moments { all, relevant, precision } => {
+                precision.is_finite() && [all, relevant].iter().all(|of| of.is_finite())
+            }
+            InputSums::Counts { all, relevant } => are_counts(all) && are_counts(relevant),
+        };
+        is_sound && match (self, factor) {
             (InputSums::Moments { .. }, Factor::Density { .. } | Factor::Mass { .. }) => true,
             (InputSums::Counts { all, relevant }, Factor::Category(values)) => {
                 [all.len(), relevant.len()] == [values.len(); 2]
