@@ -56,6 +56,11 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
         rows = Rows.from_columns(named, labels)
         texts = [estimator.text] if isinstance(estimator.text, str) else list(estimator.text or [])
         return rows.with_texts(texts) if reset and texts else rows
+    if reset and getattr(estimator, "text", None):
+        raise DataError(
+            "text names columns of a data frame, and X has only numbers\n"
+            "  help: give a frame of pandas, polars or Arrow with columns of strings"
+        )
     X = _validated(estimator, X, reset=reset)
     names = _names(estimator)
     if sparse.issparse(X):

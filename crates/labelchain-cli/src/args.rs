@@ -831,7 +831,9 @@ impl ForceArgs {
                 "name a new directory",
             ),
             None if names.is_empty() || self.force => Ok(()),
-            None => refused("exists".into(), "write under another name, or replace it with --force"),
+            None => {
+                refused("exists".into(), "write under another name, or replace it with --force")
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! They are written as JSON lines and given to the library's reader, so that a cell means here what it means in a
 //! file: what is missing, what is a number, what was never seen in training.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use hyper::StatusCode;
@@ -22,16 +23,20 @@ pub(crate) const NAME: &str = "rows.jsonl";
 
 /// The rows of a request as a data set. A column that a row does not name is missing there.
 pub(crate) fn dataset(rows: &[Row], served: &Served) -> Result<Dataset, Refusal> {
+    let names: HashSet<&str> = served.columns.iter().map(|column| column.name.as_str()).collect();
     let mut lines = String::new();
     for (at, row) in rows.iter().enumerate() {
-        let cell = |name: &String| (name.clone(), row.get(name).cloned().unwrap_or_default());
-        let cells: Row = served.columns.iter().map(|column| cell(&column.name)).collect();
-        if let Some(name) =
-            row.keys().find(|&name| !cells.contains_key(name) && !is_idle(name, served))
-        {
+        let is_column = |name: &String| names.contains(name.as_str());
+        if let Some(name) = row.keys().find(|name| !is_column(name) && !is_idle(name, served)) {
             return Err(unknown_column(name, served).in_row(at));
         }
-        lines += &Value::Object(cells).to_string();
+        // The first line names all columns; what others leave out is missing.
+        let absent = served.columns.iter().filter(|_| at == 0).map(|column| &column.name);
+        let absent = absent.filter(|name| !row.contains_key(*name));
+        let absent = absent.map(|name| (name.clone(), Value::Null));
+        let given = row.iter().filter(|(name, _)| is_column(name));
+        let given = given.map(|(name, value)| (name.clone(), value.clone()));
+        lines += &Value::Object(given.chain(absent).collect()).to_string();
         lines.push('\n');
     }
     let reading = parse(Path::new(NAME), lines.as_bytes(), &served.options);

@@ -16,7 +16,7 @@ Example:
   labelchain man -o ~/.local/share/man/man1
   man labelchain-train")]
 pub(crate) struct Man {
-    /// The directory to write to; pages that are there already are replaced
+    /// The directory to write to
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
 

@@ -69,7 +69,8 @@ impl Model {
                     .text(" does treat them so"),
             });
         }
-        let is_about_rows = |note: &&Note| ["unseen-values", "extra-columns", "no-dates"].contains(&note.code);
+        let is_about_rows =
+            |note: &&Note| ["unseen-values", "extra-columns", "no-dates"].contains(&note.code);
         notes.extend(aligned.notes().iter().filter(is_about_rows).cloned());
         let rows = aligned.rows.relabelled(self.label_names.to_vec(), labels)?;
 

@@ -105,7 +105,9 @@ impl TryFrom<Terms> for Vocabulary {
 
     fn try_from(terms: Terms) -> Result<Vocabulary> {
         Error::unless_same("weights of words", terms.names.len(), terms.idf.len())?;
-        if !terms.names.is_sorted_by(|a, b| a < b) || !terms.idf.iter().all(|idf| idf.is_finite() && *idf > 0.0) {
+        if !terms.names.is_sorted_by(|a, b| a < b)
+            || !terms.idf.iter().all(|idf| idf.is_finite() && *idf > 0.0)
+        {
             let (name, accepted) =
                 ("words", "different, in alphabetical order, with weights above 0");
             return Err(Error::Setting { name, value: "others".into(), accepted });

@@ -115,16 +115,17 @@ impl InputSums {
             }
             InputSums::Counts { all, relevant } => are_counts(all) && are_counts(relevant),
         };
-        is_sound && match (self, factor) {
-            (InputSums::Moments { .. }, Factor::Density { .. } | Factor::Mass { .. }) => true,
-            (InputSums::Counts { all, relevant }, Factor::Category(values)) => {
-                [all.len(), relevant.len()] == [values.len(); 2]
+        is_sound
+            && match (self, factor) {
+                (InputSums::Moments { .. }, Factor::Density { .. } | Factor::Mass { .. }) => true,
+                (InputSums::Counts { all, relevant }, Factor::Category(values)) => {
+                    [all.len(), relevant.len()] == [values.len(); 2]
+                }
+                (InputSums::Counts { all, relevant }, Factor::Presence(values)) => {
+                    [all.len(), relevant.len()] == [values.len(); 2]
+                }
+                _ => false,
             }
-            (InputSums::Counts { all, relevant }, Factor::Presence(values)) => {
-                [all.len(), relevant.len()] == [values.len(); 2]
-            }
-            _ => false,
-        }
     }
 }
 
