@@ -65,7 +65,7 @@ pub(crate) fn answer(
         return Err(refusal.help("send them in several requests"));
     }
     if n_rows == 0 {
-        let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "there are no rows".into());
+        let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "there are no rows");
         return Err(refusal.help("rows has an object for each row, with the cells by column"));
     }
     let row = |(at, row): (usize, &&RawValue)| {
