@@ -13,7 +13,9 @@ const make = (name, properties = {}, ...children) => {
 };
 const minus = (text) => text.replace("-", "−");
 const three = (number) => minus(number.toFixed(3));
-const signed = (number) => minus((number < 0 ? "" : "+") + number.toFixed(3));
+// JSON has no infinity: what is certain comes as 1e308.
+const isCertain = (number) => Math.abs(number) > 1e300;
+const signed = (number) => minus((number < 0 ? "-" : "+") + (isCertain(number) ? "∞" : Math.abs(number).toFixed(3)));
 const short = (number) => String(Number(number.toPrecision(5)));
 
 let model;
@@ -394,8 +396,8 @@ function balance(number, most) {
   return bar;
 }
 
-// Three digits, or the magnitude of what would round to 0: orders tell such values apart.
-const digits = (value) => (value > 0 && value < 0.0005 ? minus(value.toExponential(0)) : three(value));
+// Three digits; what would round to 0 and is not 0 is said to be small.
+const digits = (value) => (value > 0 && value < 0.0005 ? "<0.001" : three(value));
 const quantityText = (quantity, value) => (quantity.is_percent ? `${(100 * value).toFixed(0)} %` : digits(value));
 
 function showWalk() {
@@ -406,7 +408,7 @@ function showWalk() {
     : `Of ${model.members} members, number ${walk.member} agrees most with the answer, on ${walk.agreed} of ${labels.length} labels. They were ${walk.how}:`;
   const order = member.order ?? labels.map((_, at) => at);
   const isKnownLabel = (label) => explanation.known?.[labels[label]] !== undefined;
-  const most = Math.max(1e-9, ...order.filter((label) => !isKnownLabel(label)).map((label) => Math.abs(member.support[label])));
+  const most = Math.max(1e-9, ...order.filter((label) => !isKnownLabel(label) && !isCertain(member.support[label])).map((label) => Math.abs(member.support[label])));
   let anyChanged = false;
   const rows = order.map((label, place) => {
     const isKnown = isKnownLabel(label);
