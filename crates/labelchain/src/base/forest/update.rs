@@ -11,6 +11,8 @@
 //! for n new rows after m, and T trees so far. B is how many trees there are to be: no more than the bound,
 //! and no more than would give each row as many trees as each had. The oldest trees go until B are left.
 
+use std::sync::OnceLock;
+
 use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::tree::Tree;
@@ -19,7 +21,6 @@ use crate::chain::{ChainLearner as _, FurtherRows};
 use crate::data::LabelMatrix;
 use crate::error::Result;
 use crate::prepare::Prepared;
-use std::sync::OnceLock;
 
 impl ForestModel {
     /// The forest of its newest trees and of trees of the new rows, as many together as `forest` says at
