@@ -168,7 +168,7 @@ fn what_cannot_be_updated_says_so_and_what_to_do() {
         ("ecc-knn", "cannot learn from further rows"),
         ("ecc-j48", "cannot learn from further rows"),
         ("dynamic-forest", "validation rows"),
-        ("oocc-forest", "br-forest and certain-forest can be updated"),
+        ("oocc-forest", "certain-forest and br-forest can be updated"),
     ] {
         let model = LabelChain::new(method).unwrap().fit(&data).unwrap();
         let text = refused(&model, &data);
