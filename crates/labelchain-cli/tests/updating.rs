@@ -6,6 +6,7 @@ mod place;
 use std::fs;
 
 use place::Place;
+use serde_json::Value;
 
 const LABELS: [&str; 2] = ["--labels", "label*"];
 /// Every member fits every row, with every input.
@@ -37,7 +38,7 @@ fn an_updated_model_answers_as_one_of_all_rows() {
     assert_eq!(answers("updated.labelchain"), answers("all.labelchain"));
     assert_ne!(answers("old.labelchain"), answers("all.labelchain"));
     let shown = place.json(&["show", "updated.labelchain", "--json"]);
-    assert_eq!((&shown["rows"], &shown["out_of_bag"]), (&400.into(), &serde_json::Value::Null));
+    assert_eq!((&shown["rows"], &shown["out_of_bag"]), (&400.into(), &Value::Null));
     // Some of the new rows, and the same from one thread.
     fs::write(place.path("rows.txt"), "0\n5\n99\n").unwrap();
     for (out, threads) in [("some", "2"), ("same", "1")] {
@@ -57,6 +58,33 @@ fn an_updated_model_answers_as_one_of_all_rows() {
     assert_eq!(place.json(&["show", "some", "--json"])["rows"], 303);
 }
 
+/// 300 rows and 100 new ones: 5 = 20 · 100 / 400 trees are of the new rows, which are rows 300 to 399.
+#[test]
+fn an_updated_forest_explains_its_answers_by_new_rows_too() {
+    let place = songs();
+    train(&place, "old.csv", "certain-forest", "old.labelchain", &["--trees", "20"]);
+    for (out, threads) in [("one", "1"), ("two", "2"), ("seven", "7")] {
+        place.ok(&["update", "old.labelchain", "new.csv", "-o", out, "--threads", threads]);
+    }
+    let bytes = |name: &str| fs::read(place.path(name)).unwrap();
+    assert!(bytes("one") == bytes("two") && bytes("one") == bytes("seven"));
+    let shown = |model: &str| place.json(&["show", model, "--json"]);
+    assert_eq!((&shown("one")["rows"], &shown("one")["out_of_bag"]), (&400.into(), &Value::Null));
+    let rows_behind = |model: &str| -> Vec<u64> {
+        let explained = place.json(&["explain", model, "new.csv", "--row", "3", "--json"]);
+        let neighbours = explained["neighbours"].as_array().unwrap().clone();
+        neighbours.iter().map(|of| of["row"].as_u64().unwrap()).collect()
+    };
+    let rows = rows_behind("one");
+    assert!(rows.iter().any(|&row| row < 300) && rows.iter().any(|&row| row >= 300), "{rows:?}");
+    // A model of one tree has learned from the new rows alone, and keeps to one tree.
+    place.ok(&["update", "old.labelchain", "new.csv", "--max-trees", "1", "-o", "tree"]);
+    assert!(rows_behind("tree").iter().all(|row| (300..400).contains(row)));
+    assert_eq!(shown("tree")["settings"]["trees"], 1);
+    place.ok(&["update", "tree", "new.csv", "-o", "again"]);
+    assert!(rows_behind("again").iter().all(|row| (400..500).contains(row)));
+}
+
 #[test]
 fn what_cannot_be_updated_is_refused_and_no_file_is_left() {
     let place = songs().with("tags.csv", "a,tags\n1,label1;jazz\n");
@@ -71,6 +99,11 @@ fn what_cannot_be_updated_is_refused_and_no_file_is_left() {
         assert!(!place.path("out").exists());
     };
     refused(&["plain", "new.csv"], &["keeps no counts and sums", "--updatable"]);
+    refused(&["old", "new.csv", "--max-trees", "9"], &["max-trees", "ecc-nb"]);
+    train(&place, "old.csv", "br-forest", "forest", &["--trees", "5"]);
+    refused(&["forest", "new.csv", "--max-trees", "0"], &["max-trees", "from 1 to"]);
+    train(&place, "old.csv", "dynamic-forest", "dynamic", &["--trees", "5"]);
+    refused(&["dynamic", "new.csv"], &["dynamic-forest cannot be updated", "certain-forest"]);
     refused(&["knn", "new.csv"], &["ecc-knn cannot be updated", "train again"]);
     refused(&["old", "tags.csv", "--tags", "tags"], &["\"jazz\"", "--new-labels ignore"]);
     fs::write(place.path("bare.csv"), "x1\n1\n").unwrap();

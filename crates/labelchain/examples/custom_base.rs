@@ -11,7 +11,7 @@
 //! `ChainModel` promises.
 #![allow(clippy::print_stdout)]
 
-use labelchain::base::{Base, BaseKind, decode_any_order};
+use labelchain::base::{Base, BaseKind, Updating, decode_any_order};
 use labelchain::chain::{
     BaseModel, Block, ChainLearner, ChainModel, Dimensions, Evidence, Score, Scoring,
 };
@@ -50,6 +50,7 @@ static CENTROID: Base = Base {
     member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: false,
+    updating: Updating::Never,
     // Two means of each input and a share of each other label, for each label of each member.
     training_bytes: |task| {
         let n_labels = task.train.data().n_labels() as u64;

@@ -1,19 +1,21 @@
 //! A naive Bayes model that learns from further rows is the model of all rows, where the method makes
-//! that possible.
+//! that possible; a forest has trees of them in place of its oldest.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 
 use labelchain::base::{Likelihood, NaiveBayes};
-use labelchain::chain::{AnyOrderModel, BaseModel, Block, ChainLearner, Order, Route};
+use labelchain::chain::{AnyOrderModel, BaseModel, Block, ChainLearner, FurtherRows, Order, Route};
 use labelchain::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, LabelNetwork, Matrix, Sparse,
 };
 use labelchain::error::Error;
+use labelchain::loss::{Losses, Undefined};
 use labelchain::model::{Unknown, Update};
 use labelchain::prepare::{LabelView, Preparation, Prepared};
+use labelchain::progress::Cancel;
 use labelchain::seed::Seed;
-use labelchain::{LabelChain, Model};
+use labelchain::{LabelChain, Model, Settings};
 
 /// 300 rows: a fine column, one of whole numbers 0 to 4, one of three names, and some cells missing;
 /// four labels, of which one never occurs with another.
@@ -63,7 +65,16 @@ fn counts_and_sums_of_parts_make_the_model_of_all_rows_to_the_last_bit() {
                 let part = data.select(&all[span.clone()]);
                 let rows: Arc<[usize]> = (0..part.n_rows()).collect();
                 let view = LabelView { rows: rows.clone(), features: vec![] };
-                model = model.updated(&part, &rows, &vec![view; 4], span.start).unwrap();
+                let further = FurtherRows {
+                    data: &part,
+                    rows: &rows,
+                    views: &vec![view; 4],
+                    n_before: span.start,
+                    settings: &Settings::default(),
+                    seed: Seed::new(1),
+                    cancel: &Cancel::default(),
+                };
+                model = model.updated(&further).unwrap();
             }
             // The log prior odds, the term of every cell, and what follows from labels in an order.
             let block = Block::of(data.features(), &all);
@@ -154,14 +165,24 @@ fn what_cannot_be_updated_says_so_and_what_to_do() {
         format!("{error} ({})", error.remedy().unwrap_or_default())
     };
     for (method, part) in [
-        ("ecc-knn", "has no counts"),
-        ("ecc-j48", "has no counts"),
-        ("certain-forest", "has no counts"),
+        ("ecc-knn", "cannot learn from further rows"),
+        ("ecc-j48", "cannot learn from further rows"),
+        ("dynamic-forest", "validation rows"),
+        ("oocc-forest", "certain-forest and br-forest can be updated"),
     ] {
         let model = LabelChain::new(method).unwrap().fit(&data).unwrap();
         let text = refused(&model, &data);
         assert!(text.contains(part) && text.contains("train again"), "{text}");
     }
+    let bounded = |model: &Model, max_trees| {
+        let how = Update { max_trees: Some(max_trees), ..Update::default() };
+        model.update(&data, "new.csv".as_ref(), how).unwrap_err()
+    };
+    let is_unused =
+        |error| matches!(error, Error::UnusedSetting { name, .. } if name == "max-trees");
+    assert!(is_unused(bounded(&chain("ecc-nb").fit(&data).unwrap(), 10)));
+    let forest = forest("br-forest").fit(&data).unwrap();
+    assert!(matches!(bounded(&forest, 0), Error::Value { name, .. } if name == "max-trees"));
     let dynamic = chain("dynamic-nb").fit(&data).unwrap();
     assert!(refused(&dynamic, &data).contains("validation rows"));
     let plain = LabelChain::new("ecc-nb").unwrap().fit(&data).unwrap();
@@ -200,9 +221,118 @@ fn new_labels_and_values_are_ignored_if_asked_for() {
     assert!(matches!(refuse(Update::default()), Error::Columns { .. }));
     let only_labels = Update { new_labels: Unknown::Ignore, ..Update::default() };
     assert!(matches!(refuse(only_labels), Error::CannotUpdate { .. }));
-    let ignore = Update { new_labels: Unknown::Ignore, new_values: Unknown::Ignore };
+    let ignore =
+        Update { new_labels: Unknown::Ignore, new_values: Unknown::Ignore, ..Update::default() };
     let (updated, notes) = model.update(&other, "new".as_ref(), ignore).unwrap();
     let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
     assert_eq!(codes, ["new-labels", "unseen-values"]);
     assert_eq!(updated.label_names(), model.label_names());
+}
+
+fn forest(method: &str) -> LabelChain<'static> {
+    LabelChain::new(method).unwrap().set("trees", 20).unwrap()
+}
+
+/// The share of labels of some rows that a model has wrong.
+fn hamming(model: &Model, data: &Dataset) -> f64 {
+    let answers = model.predict(&data.unlabelled()).unwrap().labels;
+    let losses = Losses::between(data.labels(), &answers, Undefined::default()).unwrap();
+    losses.iter().next().unwrap().1.unwrap()
+}
+
+#[test]
+fn a_forest_is_the_same_for_any_number_of_threads_and_after_saving() {
+    let data = network(300);
+    for method in ["br-forest", "ecc-forest", "certain-forest"] {
+        let first = forest(method).fit(&part(&data, 0..200)).unwrap();
+        let more = part(&data, 200..300);
+        let with = |n| {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+            threads.install(|| update(&first, &more).to_bytes().unwrap())
+        };
+        let bytes = with(1);
+        assert!(bytes == with(2) && bytes == with(7), "{method}");
+        let loaded = Model::from_bytes(&first.to_bytes().unwrap()).unwrap();
+        assert!(update(&loaded, &more).to_bytes().unwrap() == bytes, "{method}");
+        let updated = Model::from_bytes(&bytes).unwrap();
+        assert!(updated.to_bytes().unwrap() == bytes, "{method}");
+        // Members that shared their model still do.
+        let model = updated.members()[0].model();
+        assert!(updated.members().iter().all(|member| std::ptr::addr_eq(member.model(), model)));
+        assert!(updated.members().iter().all(|member| member.fitting.len() == 300));
+        assert!(updated.out_of_bag().is_none() && updated.calibration() == first.calibration());
+        assert_eq!(updated.tuned(), first.tuned());
+    }
+}
+
+/// Other rows of the same inputs, whose labels mean something else from some day on.
+#[test]
+fn a_forest_follows_rows_whose_labels_have_changed() {
+    let (before, after) = (network(400), {
+        let data = network(1000);
+        let mut labels = LabelMatrix::empty(1000, 5);
+        for row in 0..1000 {
+            let moved = |label: LabelId| LabelId((label.0 + 1) % 5);
+            data.labels().relevant(row).for_each(|label| labels.set(row, moved(label), true));
+        }
+        data.clone().relabelled(data.label_names().to_vec(), labels).unwrap()
+    });
+    let (new, test) = (part(&after, 400..800), part(&after, 800..1000));
+    let mut model = forest("certain-forest").fit(&before).unwrap();
+    let first = hamming(&model, &test);
+    let mut losses = vec![first];
+    for span in [0..200, 200..300, 300..400] {
+        model = update(&model, &part(&new, span));
+        losses.push(hamming(&model, &test));
+    }
+    let (half, last) = (losses[1], losses[3]);
+    assert!(half < first && last < half, "{losses:?}");
+    // A bound of one tree keeps that of the new rows alone.
+    let old = forest("certain-forest").fit(&before).unwrap();
+    let how = Update { max_trees: Some(1), ..Update::default() };
+    let (one, _) = old.update(&new, "new".as_ref(), how).unwrap();
+    let rows = part(&after, 800..805).unlabelled();
+    for explanation in one.explain(&rows).unwrap() {
+        assert!(explanation.neighbours.iter().all(|neighbour| neighbour.row >= 400));
+    }
+}
+
+#[test]
+fn an_updated_forest_predicts_and_explains_from_a_file() {
+    let data = network(300);
+    let first = forest("certain-forest").fit(&part(&data, 0..200)).unwrap();
+    let more = part(&data, 200..300);
+    let (updated, notes) = first.update(&more, "new".as_ref(), Update::default()).unwrap();
+    let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["estimate-dropped", "calibration-kept"]);
+    let loaded = Model::from_bytes(&updated.to_bytes().unwrap()).unwrap();
+    let answers = |model: &Model| {
+        let free = model.predict(&data.unlabelled()).unwrap();
+        // The first label of every row is known, and stays.
+        let mut known = LabelMatrix::unknown(300, 5);
+        (0..300).for_each(|row| known.set(row, LabelId(0), data.labels().get(row, LabelId(0))));
+        let given = data.clone().relabelled(data.label_names().to_vec(), known).unwrap();
+        (free.shares, model.predict_known(&given).unwrap().shares)
+    };
+    assert_eq!(answers(&loaded), answers(&updated));
+    assert_ne!(answers(&updated).0, answers(&updated).1);
+    assert_eq!(loaded.importance(), updated.importance());
+    // New rows are counted on from the old ones, and have their own labels.
+    let explained = loaded.explain(&more.unlabelled()).unwrap();
+    let mut n_new = 0;
+    for explanation in &explained {
+        let sum: f64 = explanation.neighbours.iter().map(|neighbour| neighbour.weight).sum();
+        assert!((sum - 1.0).abs() < 1e-9);
+        for neighbour in &explanation.neighbours {
+            n_new += usize::from(neighbour.row >= 200);
+            assert!(data.labels().relevant(neighbour.row).eq(neighbour.labels.iter().copied()));
+        }
+    }
+    assert!(n_new > 0);
+    // Labels of new rows may be unknown, as in training.
+    let mut labels = more.labels().clone();
+    (0..100).step_by(4).for_each(|row| labels.forget(row, LabelId(row % 5)));
+    let unknown = more.clone().relabelled(more.label_names().to_vec(), labels).unwrap();
+    let updated = Model::from_bytes(&update(&first, &unknown).to_bytes().unwrap()).unwrap();
+    assert_eq!(updated.predict(&data.unlabelled()).unwrap().n_rows(), 300);
 }

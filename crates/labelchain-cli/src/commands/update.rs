@@ -13,10 +13,13 @@ use crate::messages::{Failure, print};
 
 #[derive(Args)]
 #[command(after_help = "\
-The model has to be one of naive Bayes, trained with --updatable.
+The model has to be a forest, or naive Bayes that was trained with --updatable, of br, ecc or certain.
+A forest grows trees on the new rows alone, by their share among all rows so far and at least one, and
+drops its oldest beyond --max-trees: repeated updates forget the oldest rows.
 
-Example:
-  labelchain update old.labelchain new.csv -o new.labelchain")]
+Examples:
+  labelchain update old.labelchain new.csv -o new.labelchain
+  labelchain update forest.labelchain new.csv --max-trees 200 -o larger.labelchain")]
 pub(crate) struct Update {
     #[command(flatten)]
     files: ModelAndRows,
@@ -39,6 +42,10 @@ pub(crate) struct Update {
     /// values, which are then missing
     #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
     new_values: UnknownArg,
+
+    /// Trees that a forest has at most, now and after later updates [default: as many as it was trained with]
+    #[arg(long, value_name = "N")]
+    max_trees: Option<usize>,
 
     #[command(flatten)]
     threads: Threads,
@@ -94,6 +101,7 @@ impl Update {
         let how = model::Update {
             new_labels: self.new_labels.unknown(),
             new_values: self.new_values.unknown(),
+            max_trees: self.max_trees,
         };
         let updated = model.update(&rows, &data.path, how);
         updated.map_err(|error: Error| data.in_file(error, |row| selection.number(row)))

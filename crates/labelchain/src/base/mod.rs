@@ -6,6 +6,7 @@ mod knn;
 mod naive_bayes;
 mod svm;
 
+pub(crate) use forest::TREES;
 pub use forest::{Forest, ForestModel, SplitFeatures};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
@@ -45,6 +46,8 @@ pub struct Base {
     pub learns_by_column: bool,
     /// Whether a label can learn from rows of which another label is unknown.
     pub takes_unknown_labels: bool,
+    /// Whether its models learn from further rows ([`ChainModel::updated`]).
+    pub updating: Updating,
     /// About how many bytes all members take while they are trained, beside the training set: an upper
     /// bound within a factor of two or so, by which too much is refused beforehand.
     pub training_bytes: fn(&BaseTask) -> u64,
@@ -70,6 +73,17 @@ pub enum BaseKind {
         /// Reads back what [`FixedOrderModel::encode`] wrote; none if it is damaged.
         decode: Decode<dyn FixedOrderModel>,
     },
+}
+
+/// Which further rows a model learns from, without those that it was trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updating {
+    /// None.
+    Never,
+    /// Rows of which all labels are known.
+    KnownLabels,
+    /// All that training takes.
+    AnyRows,
 }
 
 /// From what a learner is made.

@@ -8,9 +8,11 @@ use serde::Serialize;
 use super::walk::walk;
 use super::{BaseModel, Block, Collector, Decisions, Route, Scoring, TunedSetting};
 use crate::data::{Dataset, LabelMatrix};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::prepare::{LabelView, Prepared};
+use crate::progress::Cancel;
 use crate::seed::Seed;
+use crate::settings::Settings;
 
 /// Settings that can be fitted to a model without an order.
 pub trait ChainLearner: Send + Sync {
@@ -43,18 +45,37 @@ pub trait ChainModel: Scoring + Clone + Serialize {
         None
     }
 
-    /// The model that has also learned from further `rows` of `data`, which is on its scale, and of which
-    /// each label learns from the rows of its view; it counts rows on from `n_before`. None unless it
-    /// keeps what that takes.
-    fn updated(
-        &self,
-        _data: &Dataset,
-        _rows: &[usize],
-        _views: &[LabelView],
-        _n_before: usize,
-    ) -> Option<Self> {
-        None
+    /// The model that has also learned from further rows; refused unless it keeps what that takes.
+    fn updated(&self, _further: &FurtherRows) -> Result<Self> {
+        Err(cannot_update())
     }
+}
+
+/// Why a model of which nothing else is known does not learn from further rows.
+pub(crate) fn cannot_update() -> Error {
+    Error::CannotUpdate {
+        problem: "the model keeps nothing that further rows could be added to".into(),
+        remedy: "train again on all rows".into(),
+    }
+}
+
+/// Rows that a model has not learned from yet, and what it takes to learn from them.
+#[derive(Clone, Copy)]
+pub struct FurtherRows<'a> {
+    /// The rows, on the scale of the model.
+    pub data: &'a Dataset,
+    /// Those of them that are learned from, ascending.
+    pub rows: &'a [usize],
+    /// Which of these each label learns from, where labels learn from rows of their own.
+    pub views: &'a [LabelView],
+    /// How many rows there were before. The model counts the new ones on from there.
+    pub n_before: usize,
+    /// The settings of the model.
+    pub settings: &'a Settings,
+    /// What everything is drawn by.
+    pub seed: Seed,
+    /// What stops the work.
+    pub cancel: &'a Cancel,
 }
 
 /// A [`ChainLearner`] as an object.
@@ -118,13 +139,7 @@ pub trait AnyOrderModel: BaseModel {
     fn concat_columns(&self, other: &dyn AnyOrderModel) -> Option<Arc<dyn AnyOrderModel>>;
 
     /// See [`ChainModel::updated`].
-    fn updated(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        views: &[LabelView],
-        n_before: usize,
-    ) -> Option<Arc<dyn AnyOrderModel>>;
+    fn updated(&self, further: &FurtherRows) -> Result<Arc<dyn AnyOrderModel>>;
 }
 
 impl<M: ChainModel> AnyOrderModel for M {
@@ -142,13 +157,7 @@ impl<M: ChainModel> AnyOrderModel for M {
         Some(Arc::new(joined))
     }
 
-    fn updated(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        views: &[LabelView],
-        n_before: usize,
-    ) -> Option<Arc<dyn AnyOrderModel>> {
-        Some(Arc::new(ChainModel::updated(self, data, rows, views, n_before)?))
+    fn updated(&self, further: &FurtherRows) -> Result<Arc<dyn AnyOrderModel>> {
+        Ok(Arc::new(ChainModel::updated(self, further)?))
     }
 }

@@ -25,7 +25,8 @@ mod policy;
 mod score;
 mod walk;
 
-pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel};
+pub(crate) use any_order::cannot_update;
+pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel, FurtherRows};
 pub use attribution::{Attribution, Contribution, Neighbour};
 pub use block::Block;
 pub use collect::{Collector, Decisions, OrderCounts, Outputs, Trace, Traces, WeightedLabelSets};

@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use crate::chain::{
     AnyOrderModel, Attribution, BaseModel, Block, Collector, Decisions, Dimensions,
-    FixedOrderModel, Order, OrderPolicy, Reason, Route, Trace, Traces,
+    FixedOrderModel, FurtherRows, Order, OrderPolicy, Reason, Route, Trace, Traces, cannot_update,
 };
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::Calibration;
@@ -42,7 +42,6 @@ use crate::distance::{Needs, Neighbourhood};
 use crate::error::Result;
 use crate::prepare::{LabelView, Undersampling};
 use crate::progress::Cancel;
-use crate::seed::Seed;
 use votes::{count, majority};
 
 /// Members and their vote.
@@ -115,23 +114,27 @@ impl Ensemble {
         Some(Ensemble { members: members.collect::<Option<_>>()?, calibration: None, ..self })
     }
 
-    /// The ensemble whose members have also learned from further rows, which are on their scale. A member
-    /// takes each of them with probability `share`, and of those that it takes, a label leaves out some
-    /// of its common class, as in training. None where a member keeps too little for that.
+    /// The ensemble whose members have also learned from further rows. A member takes each of them with
+    /// probability `share`, and of those that it takes, a label leaves out some of its common class, as in
+    /// training. Members that share a model share the updated one, too. Refused where a member keeps too
+    /// little for that.
     pub(crate) fn updated(
         &self,
-        data: &Dataset,
+        further: &FurtherRows,
         share: f64,
         undersampling: Undersampling,
-        n_before: usize,
-        seed: Seed,
-    ) -> Option<Ensemble> {
-        let updated = |member: &Member| {
-            let seed = seed.child("member", member.candidate);
-            member.updated(data, share, undersampling, n_before, seed)
+    ) -> Result<Ensemble> {
+        let groups = self.members.chunk_by(|a, b| std::ptr::addr_eq(a.model(), b.model()));
+        let updated = |group: &[Member]| -> Result<Vec<Member>> {
+            let Some(first) = group.first() else { return Ok(Vec::new()) };
+            let first = first.updated(further, share, undersampling)?;
+            Ok(group.iter().map(|member| member.learning_as(&first)).collect())
         };
-        let members = self.members.par_iter().map(updated).collect::<Option<_>>()?;
-        Some(Ensemble { members, calibration: self.calibration.clone(), ..*self })
+        let groups: Vec<&[Member]> = groups.collect();
+        let members: Vec<Vec<Member>> =
+            groups.into_par_iter().map(updated).collect::<Result<_>>()?;
+        let members = members.into_iter().flatten().collect();
+        Ok(Ensemble { members, calibration: self.calibration.clone(), ..*self })
     }
 
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
@@ -370,31 +373,45 @@ impl Member {
 
     fn updated(
         &self,
-        data: &Dataset,
+        further: &FurtherRows,
         share: f64,
         undersampling: Undersampling,
-        n_before: usize,
-        seed: Seed,
-    ) -> Option<Member> {
-        let MemberChain::AnyOrder { model, orders } = &self.chain else { return None };
+    ) -> Result<Member> {
+        let MemberChain::AnyOrder { model, orders } = &self.chain else {
+            return Err(cannot_update());
+        };
+        let seed = further.seed.child("member", self.candidate);
         let mut rng = seed.child("take", 0).rng();
-        let taken: Arc<[usize]> =
-            (0..data.n_rows()).filter(|_| share >= 1.0 || rng.chance(share)).collect();
+        let is_taken = |_: &usize| share >= 1.0 || rng.chance(share);
+        let taken: Arc<[usize]> = further.rows.iter().copied().filter(is_taken).collect();
+        let labels = further.data.labels();
         let view = |label: LabelId| {
-            let relevant = |row| data.labels().get(row, label);
+            let relevant = |row| labels.get(row, label);
             let kept = undersampling.thin(&taken, relevant, seed.child("undersample", label.0));
             let rows = if kept.len() == taken.len() { Arc::clone(&taken) } else { kept.into() };
             LabelView { rows, features: Vec::new() }
         };
-        let views: Vec<LabelView> = data.labels().ids().map(view).collect();
-        let model = model.updated(data, &taken, &views, n_before)?;
-        let fitting = self.fitting.iter().copied().chain(taken.iter().map(|row| n_before + row));
-        Some(Member {
+        let views: Vec<LabelView> = labels.ids().map(view).collect();
+        let model =
+            model.updated(&FurtherRows { rows: &taken, views: &views, seed, ..*further })?;
+        let new = taken.iter().map(|row| further.n_before + row);
+        Ok(Member {
             chain: MemberChain::AnyOrder { model, orders: orders.clone() },
-            fitting: fitting.collect(),
+            fitting: self.fitting.iter().copied().chain(new).collect(),
             validation: self.validation.clone(),
             ..*self
         })
+    }
+
+    /// The same in its own orders, with the model of another and the rows that that learned from.
+    fn learning_as(&self, other: &Member) -> Member {
+        let mut member = Member { fitting: other.fitting.clone(), ..self.clone() };
+        if let MemberChain::AnyOrder { model, .. } = &mut member.chain
+            && let Some(shared) = other.any_order_model()
+        {
+            *model = Arc::clone(shared);
+        }
+        member
     }
 
     /// Walks every row of the block, which has the distances it needs, in the member's orders.

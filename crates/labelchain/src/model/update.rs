@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use super::Model;
+use crate::base::{TREES, Updating};
+use crate::chain::FurtherRows;
 use crate::data::{Dataset, LabelId, LabelMatrix, Note};
-use crate::ensemble::{MemberRows, Sampling};
+use crate::ensemble::{MemberRows, STRATEGIES, Sampling};
 use crate::error::{Error, Remedy, Result};
-use crate::prepare::Preparation;
+use crate::prepare::{Preparation, Undersampling};
 use crate::seed::Seed;
+use crate::settings::{Settings, in_words};
 
 /// What to do about labels, or values of nominal inputs, that training did not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,15 +29,22 @@ pub struct Update {
     pub new_labels: Unknown,
     /// Values that a nominal input did not have.
     pub new_values: Unknown,
+    /// How many trees a forest has at most afterwards, from now on; as many as its setting `trees` says if
+    /// none is given, and so as many as it was trained with.
+    pub max_trees: Option<usize>,
 }
+
+/// What [`Update::max_trees`] is called in messages.
+const MAX_TREES: &str = "max-trees";
 
 impl Model {
     /// The model that has also learned from further rows, and what to know about it. Columns and labels
     /// are found by name; `path` is where the rows came from, for messages.
     ///
-    /// Only naive Bayes that was trained with the setting `updatable` can do it, and only in strategies
-    /// that choose nothing on validation rows: `br`, `ecc` and `certain`. What is added are counts and
-    /// sums; selected inputs, the scale of the inputs and the precision of columns stay as they were.
+    /// Forests can do it, and naive Bayes that was trained with the setting `updatable`, in strategies
+    /// that choose nothing on validation rows: `br`, `ecc` and `certain`. Naive Bayes adds counts and
+    /// sums; selected inputs, the scale of the inputs and the precision of columns stay as they were. A
+    /// forest grows trees on the new rows alone, and drops its oldest.
     /// `docs/methods.md` says where this equals training on all rows at once, and where it does not.
     ///
     /// ```
@@ -74,19 +84,25 @@ impl Model {
         notes.extend(aligned.notes().iter().filter(is_about_rows).cloned());
         let rows = aligned.rows.relabelled(self.label_names.to_vec(), labels)?;
 
-        let sampling = Sampling::of(&self.settings, MemberRows::Drawn);
-        let undersampling = Preparation::of(&self.settings)?.undersampling;
-        // Named by how many rows there were, so that each update draws anew.
-        let seed = Seed::new(self.seed).child("update", self.n_rows);
+        let settings = self.settings_for(how)?;
+        let member_rows = self.method.base().member_rows;
+        let sampling = Sampling::of(&settings, member_rows);
+        let undersampling = match member_rows {
+            MemberRows::Drawn => Preparation::of(&settings)?.undersampling,
+            MemberRows::Shared => Undersampling::none(),
+        };
+        let further = FurtherRows {
+            data: &rows,
+            rows: &(0..rows.n_rows()).collect::<Vec<_>>(),
+            views: &[],
+            n_before: self.n_rows,
+            settings: &settings,
+            // Named by how many rows there were, so that each update draws anew.
+            seed: Seed::new(self.seed).child("update", self.n_rows),
+            cancel: &self.cancel,
+        };
         let share = sampling.sample * sampling.fit_share;
-        let ensemble = self.ensemble.updated(&rows, share, undersampling, self.n_rows, seed);
-        let ensemble = ensemble.ok_or_else(|| Error::CannotUpdate {
-            problem: "the model keeps no counts and sums to which rows could be added".into(),
-            remedy: Remedy::from("train it with ").setting("updatable").text(
-                ", with all labels known, and with numeric cells weighed by normal distributions, \
-                 not by bins or kernels",
-            ),
-        })?;
+        let ensemble = self.ensemble.updated(&further, share, undersampling)?;
         if self.out_of_bag.is_some() {
             let text = "the estimate of its losses was about the model before, and is dropped";
             notes.push(Note { code: "estimate-dropped", text: text.into() });
@@ -96,7 +112,23 @@ impl Model {
             notes.push(Note { code: "calibration-kept", text: text.into() });
         }
         let n_rows = self.n_rows + new.n_rows();
-        Ok((Model { ensemble, n_rows, out_of_bag: None, ..self.clone() }, notes))
+        Ok((Model { ensemble, n_rows, settings, out_of_bag: None, ..self.clone() }, notes))
+    }
+
+    /// Its settings, where a bound on the trees of a forest is how many it has.
+    fn settings_for(&self, how: Update) -> Result<Settings> {
+        let settings = self.settings.clone();
+        let Some(max_trees) = how.max_trees else { return Ok(settings) };
+        if !self.method.uses(TREES.name) {
+            let methods = self.method.to_string();
+            return Err(Error::UnusedSetting { name: MAX_TREES.into(), methods });
+        }
+        settings.with(&TREES, max_trees).map_err(|error| match error {
+            Error::Value { value, accepted, .. } => {
+                Error::Value { name: MAX_TREES.into(), value, accepted }
+            }
+            other => other,
+        })
     }
 
     /// Refuses what cannot learn from further rows whatever they are.
@@ -104,9 +136,9 @@ impl Model {
         let again = || Remedy::from("train again on all rows");
         let refuse = |problem: String, remedy| Err(Error::CannotUpdate { problem, remedy });
         let (base, strategy) = (self.method.base(), self.method.strategy());
-        if base.name != "nb" {
+        if base.updating == Updating::Never {
             let problem = format!(
-                "a model of {} cannot be updated: {} has no counts and sums to add rows to",
+                "a model of {} cannot be updated: {} cannot learn from further rows alone",
                 self.method.without_aim(),
                 base.about
             );
@@ -119,7 +151,12 @@ impl Model {
                 self.method.without_aim(),
                 strategy.name
             );
-            return refuse(problem, again().text("; br-nb, ecc-nb and certain-nb can be updated"));
+            let others = STRATEGIES.iter().filter(|strategy| !strategy.needs_validation());
+            let names: Vec<String> =
+                others.map(|strategy| format!("{}-{}", strategy.name, base.name)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let others = format!("; {} can be updated", in_words(&names, "and"));
+            return refuse(problem, again().text(others));
         }
         if self.bags.is_some() {
             let problem = "a model of bags cannot be updated".into();
@@ -163,6 +200,9 @@ impl Model {
             for row in 0..new.n_rows() {
                 match new.labels().cell(row, LabelId(place)) {
                     Some(relevant) => labels.set(row, LabelId(at), relevant),
+                    None if self.method.base().updating == Updating::AnyRows => {
+                        labels.forget(row, LabelId(at));
+                    }
                     None => {
                         let problem =
                             format!("does not say whether {name:?} is relevant to row {row}");

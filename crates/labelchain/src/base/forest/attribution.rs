@@ -8,7 +8,6 @@
 use std::ops::Range;
 
 use super::ForestModel;
-use super::grow::draws;
 use super::tree::{LeafEntry, Tree};
 use crate::chain::{Attribution, AttributionSum, Block};
 use crate::data::{LabelId, LabelMatrix};
@@ -24,11 +23,11 @@ impl ForestModel {
             if self.sets.n_unknown() == 0 {
                 self.add_contributions(tree, path, &mut sum);
             }
-            let n_draws = draws(self.rows.len(), self.seed.child("tree", at));
+            let n_draws = self.draws_each(at);
             let rows = tree.rows_of(leaf);
-            let n: u32 = rows.iter().map(|&place| n_draws[place as usize]).sum();
+            let n: u32 = rows.iter().map(|&place| n_draws(place)).sum();
             for &place in rows {
-                let weight = f64::from(n_draws[place as usize]) / f64::from(n.max(1));
+                let weight = f64::from(n_draws(place)) / f64::from(n.max(1));
                 let set = self.set_of_row[place as usize] as usize;
                 let labels = || self.sets.relevant(set).collect();
                 sum.add_neighbour(self.rows[place as usize], weight, labels);

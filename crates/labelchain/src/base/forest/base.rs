@@ -1,13 +1,13 @@
 //! The forest as a base learner: its settings and its row in the table.
 
 use super::{Forest, ForestModel};
-use crate::base::{Base, BaseKind, decode_any_order};
+use crate::base::{Base, BaseKind, Updating, decode_any_order};
 use crate::ensemble::MemberRows;
 use crate::error::{Error, Result};
-use crate::settings::{Accepts, Between, Flag, Or, Setting, Whole};
+use crate::settings::{Accepts, Between, Flag, Or, Setting, Settings, Whole};
 
 /// T.
-static TREES: Setting<usize> = Setting {
+pub(crate) static TREES: Setting<usize> = Setting {
     name: "trees",
     accepts: &Whole(1..=10_000),
     default: 100,
@@ -47,20 +47,13 @@ pub(in crate::base) static BASE: Base = Base {
     name: "forest",
     about: "one forest for all labels",
     kind: BaseKind::AnyOrder {
-        learner: |task| {
-            Ok(Box::new(Forest {
-                n_trees: task.settings.get(&TREES),
-                split_features: task.settings.get(&SPLIT_FEATURES),
-                min_leaf: task.settings.get(&FOREST_LEAF),
-                trust: task.settings.get(&TRUST),
-                extra_trees: task.settings.get(&EXTRA_TREES),
-            }))
-        },
+        learner: |task| Ok(Box::new(Forest::of(task.settings))),
         decode: decode_any_order::<ForestModel>,
     },
     member_rows: MemberRows::Shared,
     learns_by_column: false,
     takes_unknown_labels: true,
+    updating: Updating::AnyRows,
     training_bytes: |task| {
         // A byte for each cell, or five for each stored one; a sorted column for each thread.
         let data = task.train.data();
@@ -79,6 +72,19 @@ pub(in crate::base) static BASE: Base = Base {
     settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES],
     chain_settings: &[&TRUST],
 };
+
+impl Forest {
+    /// As it is set.
+    pub(super) fn of(settings: &Settings) -> Forest {
+        Forest {
+            n_trees: settings.get(&TREES),
+            split_features: settings.get(&SPLIT_FEATURES),
+            min_leaf: settings.get(&FOREST_LEAF),
+            trust: settings.get(&TRUST),
+            extra_trees: settings.get(&EXTRA_TREES),
+        }
+    }
+}
 
 /// How many inputs are looked at in each node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,9 +22,11 @@ mod split;
 mod tests;
 mod tree;
 mod trust;
+mod update;
 
 pub(super) use base::BASE;
 pub use base::SplitFeatures;
+pub(crate) use base::TREES;
 
 use std::sync::OnceLock;
 
@@ -32,7 +34,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{
-    Attribution, BaseModel, Block, ChainLearner, ChainModel, Dimensions, Scoring, TunedSetting,
+    Attribution, BaseModel, Block, ChainLearner, ChainModel, Dimensions, FurtherRows, Scoring,
+    TunedSetting,
 };
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
@@ -40,7 +43,7 @@ use crate::prepare::Prepared;
 use crate::seed::Seed;
 use bins::Column;
 use evidence::ForestEvidence;
-use grow::{Soil, draws};
+use grow::Soil;
 use joint::JointLaws;
 use labels::TrainingLabels;
 use tree::{MAX_INPUTS, Tree};
@@ -92,12 +95,11 @@ pub struct ForestModel {
     /// Which of them each of the rows fitted on has.
     set_of_row: Vec<u32>,
     trees: Vec<Tree>,
-    /// The training rows fitted on, ascending.
+    /// The training rows fitted on, ascending. After an update, those that trees have drawn.
     rows: Vec<usize>,
-    /// What the rows of each tree were drawn by.
+    /// What the rows of each tree were drawn by, unless its leaves list a row as often as it was drawn.
     seed: Seed,
-    /// For each tree, a bit for each of the rows that it drew; drawn again from the seed when someone
-    /// asks.
+    /// For each tree, a bit for each of the rows that it drew; found out when someone asks.
     #[serde(skip)]
     drawn: OnceLock<Vec<Vec<u64>>>,
 }
@@ -162,17 +164,16 @@ impl ChainLearner for Forest {
 impl ForestModel {
     /// For each tree, a bit for each of the rows that it drew.
     fn drawn(&self) -> &[Vec<u64>] {
-        let of_tree = |tree: usize| {
+        let of_tree = |tree: &Tree| {
             let mut bits = vec![0u64; self.rows.len().div_ceil(64)];
-            let n_draws = draws(self.rows.len(), self.seed.child("tree", tree));
-            for (place, _) in n_draws.iter().enumerate().filter(|(_, n)| **n > 0) {
+            for place in tree.rows().iter().map(|&place| place as usize) {
                 bits[place / 64] |= 1 << (place % 64);
             }
             bits
         };
         // One tree after the other: a thread that waited for others here might be given work that waits for
         // this.
-        self.drawn.get_or_init(|| (0..self.trees.len()).map(of_tree).collect())
+        self.drawn.get_or_init(|| self.trees.iter().map(of_tree).collect())
     }
 }
 
@@ -220,4 +221,8 @@ impl Scoring for ForestModel {
     }
 }
 
-impl ChainModel for ForestModel {}
+impl ChainModel for ForestModel {
+    fn updated(&self, further: &FurtherRows) -> Result<ForestModel> {
+        self.with_rows(&Forest::of(further.settings), further)
+    }
+}

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::bins::{Column, MISSING};
+use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Splitter};
 use super::*;
@@ -589,4 +590,119 @@ fn a_model_that_was_made_up_does_not_fit() {
     let tree = &model.trees[0];
     assert!(tree.n_nodes() > 5);
     assert_eq!(tree.damaged_that_fit(4, model.sets.n_rows(), model.rows.len()), 0);
+}
+
+/// A forest of 15 trees and 80 rows, which learns from 60 rows of other labels as a whole, and the parts
+/// that it should be made of: trees 6 to 14, and 6 = 15 · 60 / 140 rounded, of the new rows.
+#[test]
+fn an_updated_forest_is_its_newest_trees_and_trees_of_the_new_rows() {
+    for (is_sparse, has_unknown) in [(false, false), (true, false), (false, true)] {
+        let (old_cells, old_labels) = coarse(80, 4, 5, 1);
+        let (new_cells, mut new_labels) = coarse(60, 4, 5, 2);
+        if has_unknown {
+            (0..60).step_by(3).for_each(|row| new_labels.forget(row, LabelId(row % 5)));
+        }
+        let old = fitted(&data(&old_cells, &old_labels, is_sparse, true), &small());
+        let new_rows = data(&new_cells, &new_labels, is_sparse, true);
+        let all: Vec<usize> = (0..60).collect();
+        let further = FurtherRows {
+            data: &new_rows,
+            rows: &all,
+            views: &[],
+            n_before: 80,
+            settings: &crate::settings::Settings::default(),
+            seed: Seed::new(7),
+            cancel: &Cancel::default(),
+        };
+        let updated = old.with_rows(&small(), &further).unwrap();
+        let (n_kept, n_new) = (9.0, 6.0);
+        let six = Forest { n_trees: 6, ..small() };
+        let new = six.fit_independent(&Prepared::as_is(&new_rows), &all, Seed::new(7)).unwrap();
+        let kept = ForestModel { trees: old.trees[6..].to_vec(), ..old.clone() };
+        assert_eq!((updated.trees.len(), updated.trust), (15, 0.7));
+        let dimensions =
+            Dimensions { n_labels: 5, n_features: 4, n_numbers: 12, n_rows: 140, n_train: None };
+        assert!(updated.fits(&dimensions));
+
+        // The joint law is the mean of those of the parts, for rows of either kind.
+        let block = Block::of(new_rows.features(), &all);
+        let law = |model: &ForestModel, row: usize| {
+            let laws = model.score(&block);
+            let total: f64 = laws.0[row].iter().map(|it| it.weight).sum();
+            let of_set = |it: &joint::Reached| {
+                let cells = model.sets.ids().map(|label| model.sets.cell(it.set as usize, label));
+                (cells.collect::<Vec<_>>(), it.weight / total)
+            };
+            laws.0[row].iter().map(of_set).collect::<BTreeMap<_, _>>()
+        };
+        for row in [0, 17, 59] {
+            let mut expected = BTreeMap::new();
+            for (part, n) in [(&kept, n_kept), (&new, n_new)] {
+                for (set, weight) in law(part, row) {
+                    *expected.entry(set).or_insert(0.0) += weight * n / (n_kept + n_new);
+                }
+            }
+            let found = law(&updated, row);
+            assert!(found.keys().eq(expected.keys()));
+            assert!(found.values().zip(expected.values()).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+
+        // Neighbours by their definition: row 80 + r is new row r, and b_tn is what its tree drew.
+        let mut expected: BTreeMap<usize, f64> = BTreeMap::new();
+        let (query, no_row) = (&new_cells[17], Vec::new());
+        for at in 0..15 {
+            let (tree, cells, n_draws, first) = if at < 9 {
+                let n_draws = draws(80, Seed::new(1).child("tree", at + 6));
+                (&old.trees[at + 6], &old_cells, n_draws, 0)
+            } else {
+                let n_draws = draws(60, Seed::new(7).child("tree", at - 9));
+                (&new.trees[at - 9], &new_cells, n_draws, 80)
+            };
+            let leaf = |cells: &[f64]| tree.leaf_of(|input| cells[input]);
+            let here = (0..cells.len()).filter(|&row| leaf(&cells[row]) == leaf(query));
+            let here: Vec<usize> = here.filter(|&row| n_draws[row] > 0).collect();
+            let n: u32 = here.iter().map(|&row| n_draws[row]).sum();
+            for row in here {
+                let weight = f64::from(n_draws[row]) / f64::from(n) / 15.0;
+                *expected.entry(first + row).or_default() += weight;
+            }
+        }
+        // Again after a second update that keeps all: lists of draws are taken over as they are.
+        let nothing_new =
+            ForestModel { trees: Vec::new(), rows: no_row, set_of_row: vec![], ..new };
+        for model in [&updated, &updated.followed_by(&nothing_new, 15, 140)] {
+            let found = model.attribution(&block, 17).neighbours;
+            assert_eq!(found.len(), expected.len());
+            for neighbour in found {
+                let close = (neighbour.weight - expected[&neighbour.row]).abs() < 1e-12;
+                assert!(close, "{neighbour:?} {}", expected[&neighbour.row]);
+                let (labels, row) = match neighbour.row.checked_sub(80) {
+                    Some(row) => (&new_labels, row),
+                    None => (&old_labels, neighbour.row),
+                };
+                assert!(neighbour.labels.into_iter().eq(labels.relevant(row)));
+            }
+        }
+
+        // Rows are forgotten with the trees that drew them.
+        let one = old.with_rows(&Forest { n_trees: 1, ..small() }, &further).unwrap();
+        assert_eq!(one.trees.len(), 1);
+        assert!(one.rows.iter().all(|row| (80..140).contains(row)) && one.rows.len() < 60);
+        assert!(one.fits(&dimensions));
+    }
+}
+
+/// B n / (m + n), where B is the bound, or as many as keep the trees for each row.
+#[test]
+fn new_trees_are_as_many_as_the_share_of_the_new_rows() {
+    use super::update::n_added;
+    assert_eq!(n_added(100, 100, 500, 500), 50);
+    assert_eq!(n_added(100, 100, 900, 100), 10);
+    assert_eq!(n_added(100, 100, 100_000, 1), 1);
+    assert_eq!(n_added(1, 1, 10, 10), 1);
+    // 200 trees are allowed, and so each half of the rows has 100; more are not needed.
+    assert_eq!(n_added(200, 100, 500, 500), 100);
+    assert_eq!(n_added(1000, 100, 500, 500), 100);
+    // Fewer are allowed than there are.
+    assert_eq!(n_added(10, 100, 500, 500), 5);
 }

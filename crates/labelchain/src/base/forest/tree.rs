@@ -13,7 +13,8 @@ pub(super) struct Tree {
     starts: Vec<u32>,
     entries: Vec<LeafEntry>,
     /// The rows that were drawn, counted among those that the forest was fitted on: leaf k has
-    /// `rows[row_starts[k]..row_starts[k + 1]]`.
+    /// `rows[row_starts[k]..row_starts[k + 1]]`. Each stands there once, because the forest's seed says how
+    /// often it was drawn; in a forest that has been updated, as often as it was drawn.
     row_starts: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -142,6 +143,41 @@ impl Tree {
     /// The rows of a leaf.
     pub(super) fn rows_of(&self, leaf: usize) -> &[u32] {
         &self.rows[self.row_starts[leaf] as usize..self.row_starts[leaf + 1] as usize]
+    }
+
+    /// The rows of all leaves.
+    pub(super) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Whether a row stands in its leaf as often as it was drawn. Where each was drawn once, both ways to
+    /// list them are the same.
+    pub(super) fn lists_draws(&self) -> bool {
+        let n_draws: u64 = self.entries.iter().map(|entry| u64::from(entry.count)).sum();
+        n_draws == self.rows.len() as u64
+    }
+
+    /// The same tree, with each row as often as it says.
+    pub(super) fn listing(&self, n_draws: impl Fn(u32) -> u32) -> Tree {
+        let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
+        for leaf in 0..self.n_leaves() {
+            for &row in self.rows_of(leaf) {
+                rows.extend(std::iter::repeat_n(row, n_draws(row) as usize));
+            }
+            row_starts.push(rows.len() as u32);
+        }
+        Tree { rows, row_starts, ..self.clone() }
+    }
+
+    /// Which label sets the leaves name.
+    pub(super) fn sets(&self) -> impl Iterator<Item = u32> + '_ {
+        self.entries.iter().map(|entry| entry.set)
+    }
+
+    /// The same tree where label sets and rows have other numbers.
+    pub(super) fn renumber(&mut self, set: impl Fn(u32) -> u32, row: impl Fn(u32) -> u32) {
+        self.entries.iter_mut().for_each(|entry| entry.set = set(entry.set));
+        self.rows.iter_mut().for_each(|place| *place = row(*place));
     }
 
     fn n_leaves(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{J48, J48Model, Node};
-use crate::base::{Base, BaseKind, decode_fixed_order};
+use crate::base::{Base, BaseKind, Updating, decode_fixed_order};
 use crate::chain::{FixedOrderChain, FixedOrderLearner, FixedOrderModel, Order};
 use crate::ensemble::MemberRows;
 use crate::error::Result;
@@ -57,6 +57,7 @@ pub(in crate::base) static BASE: Base = Base {
     member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: true,
+    updating: Updating::Never,
     training_bytes: |task| {
         // A tree that grows holds the value and row of each cell: of all rows, of a node, of the
         // nodes that wait. Its nodes are far fewer than its rows.

@@ -2,7 +2,7 @@
 
 use super::tuning::tune_neighbours;
 use super::{NearestNeighbours, NearestNeighboursModel, Ties};
-use crate::base::{Base, BaseKind, decode_any_order};
+use crate::base::{Base, BaseKind, Updating, decode_any_order};
 use crate::distance::Metric;
 use crate::ensemble::MemberRows;
 use crate::prepare::Preparation;
@@ -52,6 +52,7 @@ pub(in crate::base) static BASE: Base = Base {
     member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: true,
+    updating: Updating::Never,
     training_bytes: |task| {
         // The labels of all rows and who votes on them, and the rows laid out for distances.
         let data = task.train.data();

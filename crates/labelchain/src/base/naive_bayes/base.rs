@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
-use crate::base::{Base, BaseKind, decode_any_order};
+use crate::base::{Base, BaseKind, Updating, decode_any_order};
 use crate::data::{Dataset, LabelId};
 use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
@@ -23,7 +23,7 @@ static LIKELIHOOD: Setting<Likelihood> = Setting {
     help: "How numeric cells are weighed: by normal densities, by WEKA's rounding intervals, by bins, by kernels, or by intervals only where columns are coarse (auto)",
 };
 
-static UPDATABLE: Setting<bool> = Setting {
+pub(super) static UPDATABLE: Setting<bool> = Setting {
     name: "updatable",
     accepts: &Flag,
     default: false,
@@ -46,6 +46,7 @@ pub(in crate::base) static BASE: Base = Base {
     member_rows: MemberRows::Drawn,
     learns_by_column: true,
     takes_unknown_labels: true,
+    updating: Updating::KnownLabels,
     training_bytes: |task| {
         // What labels tell about each other is reserved when it is counted, and so are kernels where
         // features are selected, because nobody knows beforehand how few are left. A factor has a table

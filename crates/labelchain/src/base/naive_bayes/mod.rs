@@ -20,10 +20,11 @@ pub(super) use base::BASE;
 
 use crate::chain::{
     Attribution, AttributionSum, BaseModel, BinaryLearner, BinaryModel, Block, ChainLearner,
-    ChainModel, Dimensions, Evidence, Score, Scoring, scores_of_only_label, table_of_one_row,
+    ChainModel, Dimensions, Evidence, FurtherRows, Score, Scoring, scores_of_only_label,
+    table_of_one_row,
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
@@ -480,14 +481,14 @@ impl ChainModel for NaiveBayesModel {
         Some(self)
     }
 
-    fn updated(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        views: &[LabelView],
-        n_before: usize,
-    ) -> Option<NaiveBayesModel> {
-        self.with_rows(data, rows, views, n_before)
+    fn updated(&self, further: &FurtherRows) -> Result<NaiveBayesModel> {
+        self.with_rows(further).ok_or_else(|| Error::CannotUpdate {
+            problem: "the model keeps no counts and sums to which rows could be added".into(),
+            remedy: Remedy::from("train it with ").setting(base::UPDATABLE.name).text(
+                ", with all labels known, and with numeric cells weighed by normal distributions, \
+                 not by bins or kernels",
+            ),
+        })
     }
 }
 

@@ -16,6 +16,7 @@ use super::co_occurrence::PairCounts;
 use super::density::{Factor, Normal, presence, rounded};
 use super::moments::Moments;
 use super::{NaiveBayesModel, baseline, density, groups, precision};
+use crate::chain::FurtherRows;
 use crate::data::{Dataset, LabelId};
 use crate::prepare::{LabelView, Prepared};
 
@@ -203,15 +204,9 @@ impl Sums {
 }
 
 impl NaiveBayesModel {
-    /// The model of its rows and further `rows` of `data`, of which each label learns from those of its
-    /// view. It counts rows on from `n_before`.
-    pub(super) fn with_rows(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        views: &[LabelView],
-        n_before: usize,
-    ) -> Option<NaiveBayesModel> {
+    /// The model of its rows and further ones; none where it does not keep its sums.
+    pub(super) fn with_rows(&self, further: &FurtherRows) -> Option<NaiveBayesModel> {
+        let &FurtherRows { data, rows, views, n_before, .. } = further;
         let mut sums = self.sums.clone()?;
         sums.add_cells(self, data, views);
         for (label, (classes, view)) in sums.classes.iter_mut().zip(views).enumerate() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Grid, GridCriterion, Kernel, Svm, SvmChain, TrainingRows};
-use crate::base::{Base, BaseKind, BaseTask, decode_fixed_order};
+use crate::base::{Base, BaseKind, BaseTask, Updating, decode_fixed_order};
 use crate::chain::{FixedOrderLearner, FixedOrderModel, Order, TunedSetting};
 use crate::data::LabelId;
 use crate::ensemble::MemberRows;
@@ -51,6 +51,7 @@ pub(in crate::base) static BASE: Base = Base {
     member_rows: MemberRows::Drawn,
     learns_by_column: false,
     takes_unknown_labels: false,
+    updating: Updating::Never,
     training_bytes: |task| {
         // The rows as numbers, of all and of each member; distances and kernels take what is left.
         let cells = task.train.data().features().n_bytes() as u64;

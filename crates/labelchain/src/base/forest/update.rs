@@ -1,0 +1,129 @@
+//! Learning from further rows: trees that are grown on them alone, in place of the oldest.
+//!
+//! Old trees cannot be grown on, because a forest keeps no inputs of its training rows. But a tree is an
+//! estimate of its own, and the joint law of a forest is the mean of those of its trees. So trees of the new
+//! rows are put after the trees there are, as many as the share of the new rows among all:
+//!
+//! ```text
+//! added = B n / (m + n), rounded, at least 1        B = min(bound, T (m + n) / m)
+//! ```
+//!
+//! for n new rows after m, and T trees so far. B is how many trees there are to be: no more than the bound,
+//! and no more than would give each row as many trees as each had. The oldest trees go until B are left.
+
+use std::sync::OnceLock;
+
+use super::grow::draws;
+use super::labels::TrainingLabels;
+use super::tree::Tree;
+use super::{Forest, ForestModel};
+use crate::chain::{ChainLearner as _, FurtherRows};
+use crate::data::LabelMatrix;
+use crate::error::Result;
+use crate::prepare::Prepared;
+
+impl ForestModel {
+    /// The forest of its newest trees and of trees of the new rows, as many together as `forest` says at
+    /// most. The new trees grow as `forest` says; how far decisions are trusted stays as it was.
+    pub(super) fn with_rows(&self, forest: &Forest, further: &FurtherRows) -> Result<ForestModel> {
+        let &FurtherRows { data, rows, n_before, seed, cancel, .. } = further;
+        let n_trees = n_added(forest.n_trees, self.trees.len(), n_before, rows.len());
+        let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
+        let train = Prepared::as_is(data).cancelled_by(cancel);
+        let grown = Forest { n_trees, ..forest.clone() }.fit_independent(&train, rows, seed)?;
+        Ok(self.followed_by(&grown, n_kept, n_before))
+    }
+
+    /// The newest `n_kept` trees of this forest, and then all trees of another, whose row r is row
+    /// `n_before` + r. Rows and label sets that no tree has any more are left out, so that a forest that is
+    /// updated again and again does not grow for ever.
+    pub(super) fn followed_by(
+        &self,
+        later: &ForestModel,
+        n_kept: usize,
+        n_before: usize,
+    ) -> ForestModel {
+        let (n_old_sets, n_old_rows) = (self.sets.n_rows() as u32, self.rows.len() as u32);
+        let mut trees: Vec<Tree> = self.listing_draws(self.trees.len() - n_kept);
+        let mut new = later.listing_draws(0);
+        new.iter_mut()
+            .for_each(|tree| tree.renumber(|set| n_old_sets + set, |row| n_old_rows + row));
+        trees.extend(new);
+        let rows: Vec<usize> =
+            self.rows.iter().copied().chain(later.rows.iter().map(|row| n_before + row)).collect();
+        let set_of_row: Vec<u32> = self
+            .set_of_row
+            .iter()
+            .copied()
+            .chain(later.set_of_row.iter().map(|set| n_old_sets + set))
+            .collect();
+        let both =
+            LabelMatrix::concat(self.sets.n_labels(), &[self.sets.clone(), later.sets.clone()]);
+
+        let kept_rows =
+            Kept::of(rows.len(), trees.iter().flat_map(|tree| tree.rows().iter().copied()));
+        let sets_of_rows = kept_rows.places.iter().map(|&row| set_of_row[row]);
+        let named = trees.iter().flat_map(Tree::sets).chain(sets_of_rows);
+        let kept_sets = Kept::of(both.n_rows(), named);
+        // A label set that both forests have is one from now on.
+        let different = TrainingLabels::new(&both, &kept_sets.places);
+        let set = |set: u32| different.set_of_row[kept_sets.number[set as usize] as usize];
+        trees.iter_mut().for_each(|tree| tree.renumber(set, |row| kept_rows.number[row as usize]));
+        ForestModel {
+            n_inputs: self.n_inputs,
+            trust: self.trust,
+            set_of_row: kept_rows.places.iter().map(|&row| set(set_of_row[row])).collect(),
+            rows: kept_rows.places.iter().map(|&row| rows[row]).collect(),
+            trees,
+            seed: self.seed,
+            drawn: OnceLock::new(),
+            sets: different.sets,
+        }
+    }
+
+    /// The trees from one on, each with its rows as often as it drew them: when trees before them go, or
+    /// others come, it cannot be drawn again from the seed.
+    fn listing_draws(&self, first: usize) -> Vec<Tree> {
+        let tree = |at: usize| {
+            let n_draws = self.draws_each(at);
+            // A leaf keeps its rows even if a file was made by hand and the seed does not draw them.
+            self.trees[at].listing(|row| n_draws(row).max(1))
+        };
+        (first..self.trees.len()).map(tree).collect()
+    }
+
+    /// How many draws each entry in the lists of rows of tree `at` stands for.
+    pub(super) fn draws_each(&self, at: usize) -> impl Fn(u32) -> u32 + use<> {
+        let is_listed = self.trees[at].lists_draws();
+        let n_draws = (!is_listed).then(|| draws(self.rows.len(), self.seed.child("tree", at)));
+        move |row| n_draws.as_ref().map_or(1, |n_draws| n_draws[row as usize])
+    }
+}
+
+/// How many trees are grown on `n_new` rows that follow `n_before`, where there are `n_trees` and may be
+/// `max_trees`.
+pub(super) fn n_added(max_trees: usize, n_trees: usize, n_before: usize, n_new: usize) -> usize {
+    let (n_before, n_new) = (n_before.max(1) as f64, n_new as f64);
+    let n_all = n_before + n_new;
+    let n_wanted = (max_trees as f64).min(n_trees as f64 * n_all / n_before);
+    ((n_wanted * n_new / n_all).round() as usize).clamp(1, max_trees)
+}
+
+/// Some of many things, numbered anew in their order.
+struct Kept {
+    /// What each of them was before.
+    places: Vec<usize>,
+    /// The new number of each thing; of one that is not kept, it means nothing.
+    number: Vec<u32>,
+}
+
+impl Kept {
+    fn of(n: usize, named: impl Iterator<Item = u32>) -> Kept {
+        let mut is_kept = vec![false; n];
+        named.for_each(|at| is_kept[at as usize] = true);
+        let places: Vec<usize> = (0..n).filter(|&at| is_kept[at]).collect();
+        let mut number = vec![0; n];
+        (0..).zip(&places).for_each(|(new, &old)| number[old] = new);
+        Kept { places, number }
+    }
+}
