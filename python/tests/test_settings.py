@@ -17,9 +17,9 @@ PACKAGE = pathlib.Path(lc.__file__).parent
 
 def test_the_signature_has_every_setting_with_its_default():
     parameters = inspect.signature(lc.LabelChainClassifier).parameters
-    assert list(parameters)[:5] == ["method", "aim", "random_state", "n_jobs", "verbose"]
+    assert list(parameters)[:6] == ["method", "aim", "random_state", "n_jobs", "verbose", "text"]
     declared = {of["name"]: of["default"] for of in _labelchain.settings()}
-    assert {name: parameters[name].default for name in list(parameters)[5:]} == declared
+    assert {name: parameters[name].default for name in list(parameters)[6:]} == declared
     assert len(declared) > 30
     assert lc.LabelChainClassifier().get_params() == {n: p.default for n, p in parameters.items()}
 
