@@ -154,7 +154,6 @@ fn every_fault_of_a_request_has_its_status_and_names_its_place() {
         ),
         ("/v1/predict", r#"{"rows":[{"n":1},{"n":"many"}]}"#, 422, Some(1), "expected a number"),
         ("/v1/predict", r#"{"rows":[{"n":[1]}]}"#, 422, Some(0), "found an array"),
-        ("/v1/predict", r#"{"rows":[]}"#, 422, None, "there are no rows"),
         ("/v1/predict", r#"{"rows":[{"n":1e300}]}"#, 422, Some(0), "1e300"),
         ("/v1/predict", r#"{"rows":[{"warm":1}]}"#, 422, Some(0), "is a label"),
         ("/v1/predict", r#"{"rows":[{}],"known":[{"cold":1}]}"#, 422, Some(0), "cold"),

@@ -64,10 +64,6 @@ pub(crate) fn answer(
         let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(refusal.help("send them in several requests"));
     }
-    if n_rows == 0 {
-        let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "there are no rows");
-        return Err(refusal.help("rows has an object for each row, with the cells by column"));
-    }
     let row = |(at, row): (usize, &&RawValue)| {
         let read = serde_json::from_str::<Row>(row.get());
         let unread = |error: serde_json::Error| {

@@ -25,7 +25,10 @@ pub(crate) const NAME: &str = "rows.jsonl";
 pub(crate) fn dataset(rows: &[Row], served: &Served) -> Result<Dataset, Refusal> {
     let names: HashSet<&str> = served.columns.iter().map(|column| column.name.as_str()).collect();
     let mut lines = String::new();
-    for (at, row) in rows.iter().enumerate() {
+    // No rows are no lines, which would not say the columns.
+    let blank = [Row::new()];
+    let lines_of = if rows.is_empty() { &blank[..] } else { rows };
+    for (at, row) in lines_of.iter().enumerate() {
         let is_column = |name: &String| names.contains(name.as_str());
         if let Some(name) = row.keys().find(|name| !is_column(name) && !is_idle(name, served)) {
             return Err(unknown_column(name, served).in_row(at));
@@ -40,7 +43,8 @@ pub(crate) fn dataset(rows: &[Row], served: &Served) -> Result<Dataset, Refusal>
         lines.push('\n');
     }
     let reading = parse(Path::new(NAME), lines.as_bytes(), &served.options);
-    reading.and_then(|reading| reading.into_rows()).map_err(in_row)
+    let data = reading.and_then(|reading| reading.into_rows()).map_err(in_row)?;
+    Ok(if rows.is_empty() { data.select(&[]) } else { data })
 }
 
 /// Whether a column stood in the training file and is no input.
