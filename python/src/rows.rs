@@ -160,7 +160,7 @@ impl Rows {
             dedupe,
             n_features,
             max_memory: max_memory.unwrap_or_else(three_quarters),
-            roles: ColumnRoles { text, drop, ..ColumnRoles::default() },
+            roles: ColumnRoles { text, drop, ..ColumnRoles::default() }.into(),
             ..ReadOptions::default()
         };
         let reading = work(py, 0, None, |_, _| read(&path, &options))?;

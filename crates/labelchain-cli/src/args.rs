@@ -109,7 +109,7 @@ impl DataFile {
 
     /// The same, with columns that are no inputs set apart, or found.
     pub(crate) fn read_columns(&self, columns: &ColumnArgs) -> Result<Reading> {
-        read(&self.path, &ReadOptions { roles: columns.roles(), ..self.reading.options() })
+        read(&self.path, &ReadOptions { roles: columns.roles().into(), ..self.reading.options() })
     }
 
     /// The same error about a cell, by its place in the file; `row` gives the row's place there.
@@ -1000,7 +1000,7 @@ impl ReadingArgs {
             dedupe: self.dedupe,
             attributes: Arc::default(),
             n_features: self.features,
-            roles: ColumnRoles::default(),
+            roles: Arc::default(),
             max_memory: self.max_memory(),
             checksums: Checksums::default(),
             streams: Streams::default(),

@@ -19,7 +19,7 @@ fn table(n_rows: usize) -> String {
 
 fn read(text: &str, roles: ColumnRoles) -> Dataset {
     let labels = LabelChoice::Tags { column: "tags".into(), separator: ";".into() };
-    let options = ReadOptions { labels, roles, ..ReadOptions::default() };
+    let options = ReadOptions { labels, roles: roles.into(), ..ReadOptions::default() };
     parse("tickets.csv".as_ref(), text.as_bytes(), &options).unwrap().into_rows().unwrap()
 }
 
@@ -137,6 +137,7 @@ fn any_text_is_learned_from_or_ignored() {
         (0..70).map(|row| format!("\"{}\",{}\n", texts[row % texts.len()], row % 2)).collect();
     let text = format!("note,odd\n{rows}");
     let roles = ColumnRoles { text: vec!["note".into()], ..ColumnRoles::default() };
+    let roles = roles.into();
     let options = ReadOptions { labels: LabelChoice::Last(1), roles, ..ReadOptions::default() };
     let data = parse("n.csv".as_ref(), text.as_bytes(), &options).unwrap().into_rows().unwrap();
     let model =

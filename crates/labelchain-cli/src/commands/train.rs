@@ -143,7 +143,8 @@ impl Train {
             .seed(self.settings.seed)
             .max_memory(self.data.reading.max_memory())
             .progress(progress);
-        let options = ReadOptions { roles: self.columns.roles(), ..self.data.reading.options() };
+        let options =
+            ReadOptions { roles: self.columns.roles().into(), ..self.data.reading.options() };
         // Rows, the same standardized, and each column sorted: what is learned from is in memory
         // several times.
         let share = options.max_memory / 8;
@@ -160,8 +161,8 @@ impl Train {
                      columns at a time, which takes longer, and dates and identifiers are not looked for",
                 );
                 // A part of the rows does not show what a column is for.
-                let roles = ColumnRoles { find: false, ..options.roles.clone() };
-                let options = ReadOptions { roles, ..options };
+                let roles = ColumnRoles { find: false, ..(*options.roles).clone() };
+                let options = ReadOptions { roles: roles.into(), ..options };
                 let parts = read_by_columns(&self.data.path, &options, share)?;
                 let selected = |part| selection.of(Table::Rows(part), &self.data.path);
                 return chain.fit_by_columns(

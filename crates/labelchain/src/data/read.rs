@@ -64,7 +64,7 @@ pub struct ReadOptions {
     /// SVMLight only: how many features there are, where the largest index does not say.
     pub n_features: Option<usize>,
     /// Which columns are no inputs, or texts.
-    pub roles: ColumnRoles,
+    pub roles: Arc<ColumnRoles>,
     /// Bytes after which reading is refused.
     pub max_memory: u64,
     /// Of all files that are opened: the data file and its label list.
@@ -84,7 +84,7 @@ impl Default for ReadOptions {
             dedupe: false,
             attributes: Arc::default(),
             n_features: None,
-            roles: ColumnRoles::default(),
+            roles: Arc::default(),
             max_memory: u64::MAX,
             checksums: Checksums::default(),
             streams: Streams::default(),

@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn roles(roles: ColumnRoles) -> ReadOptions {
-        ReadOptions { roles, ..ReadOptions::default() }
+        ReadOptions { roles: roles.into(), ..ReadOptions::default() }
     }
 
     fn names(data: &Dataset) -> Vec<&str> {
