@@ -179,7 +179,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
         ),
         (&["r.csv", "--exact-up-to", "5000"], 2, "exact-up-to is 5000, but must be at most 1000"),
         (&["r.csv", "-o", "r.csv"], 2, "r.csv: is also a file to be read"),
-        (&["r.csv", "-o", "taken"], 2, "taken: exists"),
+        (&["r.csv", "-o", "taken"], 2, "taken: is a directory with other files in it"),
         (&["r.csv", "-o", "nowhere/report"], 3, "nowhere/report: "),
     ] {
         let (found, out, error) = place.run(&[&["compare"], arguments].concat());
