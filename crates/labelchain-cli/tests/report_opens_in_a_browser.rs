@@ -4,13 +4,14 @@
 //! Runs where Chromium is installed (`apt-get install chromium`), else says that it was skipped.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod browser;
 mod place;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::process::Command;
 
+use browser::browser;
 use place::Place;
 use serde_json::Value;
 
@@ -66,15 +67,6 @@ addEventListener("load", () => {
 });
 </script>
 </head>"#;
-
-fn browser() -> Option<&'static str> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-    if found.is_none() {
-        let _ = writeln!(std::io::stderr(), "skipped: no Chromium; Debian has it in chromium");
-    }
-    found
-}
 
 /// Six sets, three methods, three criteria, three folds.
 fn results() -> String {

@@ -6,6 +6,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod browser;
 mod place;
 mod service;
 
@@ -16,18 +17,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use browser::browser;
 use place::Place;
 use serde_json::{Value, json};
 use service::{PATIENCE, Service};
-
-fn browser() -> Option<&'static str> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-    if found.is_none() {
-        let _ = writeln!(std::io::stderr(), "skipped: no Chromium; Debian has it in chromium");
-    }
-    found
-}
 
 /// A page in a browser, which is told what to do through two pipes: objects of JSON, each ended by a zero.
 struct Page {
