@@ -246,6 +246,23 @@ fn cell_notes(data: &Dataset) -> Vec<Note> {
     .collect()
 }
 
+/// The stored cells of some columns by their bits, each with its row.
+fn stored_cells(features: &Matrix, columns: HashSet<usize>) -> HashMap<usize, Vec<(usize, u64)>> {
+    let mut cells: HashMap<usize, Vec<(usize, u64)>> =
+        columns.into_iter().map(|column| (column, vec![])).collect();
+    if cells.is_empty() {
+        return cells;
+    }
+    for row in 0..features.n_rows() {
+        for (column, cell) in features.entries(row) {
+            if let Some(cells) = cells.get_mut(&column) {
+                cells.push((row, cell.to_bits()));
+            }
+        }
+    }
+    cells
+}
+
 /// Notes on columns that are constant, repeat another column, or look like a label or an
 /// identifier.
 fn column_notes(data: &Dataset) -> Vec<Note> {
@@ -278,11 +295,9 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
             repeated.push((first, column));
         }
     }
-    let equal = |a: usize, b: usize| {
-        let bits = |row, column| data.features().get(row, column).to_bits();
-        (0..n_rows).all(|row| bits(row, a) == bits(row, b))
-    };
-    repeated.retain(|&(first, column)| equal(first, column));
+    let candidates = repeated.iter().flat_map(|&(first, column)| [first, column]).collect();
+    let cells = stored_cells(data.features(), candidates);
+    repeated.retain(|(first, column)| cells[first] == cells[column]);
     if let Some(&(first, column)) = repeated.first() {
         notes.push(Note {
             code: "duplicate-column",

@@ -25,7 +25,8 @@ pub struct Columns {
     n_here: usize,
     /// The place of each row of the data set among those held; none where all are.
     places: Option<Vec<u32>>,
-    columns: Vec<OnceLock<Column>>,
+    /// Found when someone first asks for one.
+    columns: OnceLock<Vec<OnceLock<Column>>>,
     logs: OnceLock<NLogN>,
 }
 
@@ -128,16 +129,9 @@ impl Classes {
 impl Columns {
     /// Of the inputs of a data set.
     pub fn new(data: &Arc<Dataset>) -> Columns {
-        let columns = match data.features() {
-            Matrix::Dense(_) => vec![OnceLock::new(); data.n_features()],
-            // Rows are all that is stored, so all columns are found at once.
-            Matrix::Sparse(_) => {
-                let stored = stored_cells(data.features()).into_iter().enumerate();
-                stored.map(|(at, stored)| Column::new(data, at, stored).into()).collect()
-            }
-        };
         let (data, n_here) = (Arc::clone(data), data.n_rows());
-        Columns { data, n_here, places: None, columns, logs: OnceLock::new() }
+        let (columns, logs) = (OnceLock::new(), OnceLock::new());
+        Columns { data, n_here, places: None, columns, logs }
     }
 
     /// How many rows the data set has.
@@ -147,11 +141,19 @@ impl Columns {
 
     /// How many inputs it has.
     pub fn n_features(&self) -> usize {
-        self.columns.len()
+        self.data.n_features()
     }
 
     fn column(&self, at: usize) -> &Column {
-        self.columns[at].get_or_init(|| {
+        let columns = self.columns.get_or_init(|| match self.data.features() {
+            Matrix::Dense(_) => vec![OnceLock::new(); self.n_features()],
+            // Rows are all that is stored, so all columns are found at once.
+            Matrix::Sparse(_) => {
+                let stored = stored_cells(self.data.features()).into_iter().enumerate();
+                stored.map(|(at, stored)| Column::new(&self.data, at, stored).into()).collect()
+            }
+        });
+        columns[at].get_or_init(|| {
             let cell = |row: usize| (self.data.features().get(row, at), row as u32);
             Column::new(&self.data, at, (0..self.n_rows()).map(cell).collect())
         })
@@ -185,7 +187,8 @@ impl Columns {
             };
             Column { is_numeric, cells }.into()
         };
-        let columns = (0..self.n_features()).map(column).collect();
+        let columns: Vec<OnceLock<Column>> = (0..self.n_features()).map(column).collect();
+        let columns = columns.into();
         let (data, logs) = (Arc::clone(&self.data), self.logs().clone().into());
         Columns { data, n_here: rows.len(), places: Some(places), columns, logs }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, Updating, decode_any_order};
-use crate::data::{Dataset, LabelId};
+use crate::data::{Dataset, LabelId, Matrix};
 use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
 use crate::settings::{Flag, OneOf, Setting};
@@ -59,22 +59,27 @@ pub(in crate::base) static BASE: Base = Base {
         let sums = if task.settings.get(&UPDATABLE) { 64 } else { 0 };
         let of_input = size_of::<(LabelId, Factor)>() as u64 + table + sums;
         let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64;
-        task.selection_bytes() + task.n_members() * factors
+        // Members that are fitted at the same time turn their sparse rows into columns at the same time.
+        let data = task.train.data();
+        let columns = match data.features() {
+            Matrix::Dense(_) => 0,
+            Matrix::Sparse(_) => rayon::current_num_threads() as u64 * data.n_bytes() as u64,
+        };
+        task.selection_bytes() + columns + task.n_members() * factors
     },
     settings: &[&LIKELIHOOD, &UPDATABLE],
     chain_settings: &[],
 };
 
-/// How many of a thousand columns have at most 256 values, by the first thousand rows.
+/// How many of a thousand columns have at most 256 stored values, by the first thousand rows.
 fn share_of_coarse_columns(data: &Dataset) -> u64 {
     let n_rows = data.n_rows().min(1000);
-    let is_coarse = |column: &usize| {
-        let mut values = HashSet::new();
-        (0..n_rows).all(|row| {
-            values.insert(data.features().get(row, *column).to_bits());
-            values.len() <= 256
-        })
-    };
-    let n_coarse = (0..data.n_features()).filter(is_coarse).count();
+    let mut values = vec![HashSet::new(); data.n_features()];
+    for (column, cell) in (0..n_rows).flat_map(|row| data.features().entries(row)) {
+        if values[column].len() <= 256 {
+            values[column].insert(cell.to_bits());
+        }
+    }
+    let n_coarse = values.iter().filter(|values| values.len() <= 256).count();
     (1000 * n_coarse / data.n_features().max(1)) as u64
 }

@@ -15,12 +15,13 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    pub(super) fn estimate(moments: &Moments, precision: f64) -> Normal {
+    /// Of cells whose moments were taken without `zero`, which is what a cell of 0 stands for.
+    pub(super) fn estimate(moments: &Moments, precision: f64, zero: f64) -> Normal {
         let narrowest = precision / 6.0;
         if moments.n == 0.0 {
             return Normal { mean: 0.0, deviation: narrowest };
         }
-        let (mean, deviation) = (moments.sum / moments.n, moments.deviation());
+        let (mean, deviation) = (moments.sum / moments.n + zero, moments.deviation());
         // A deviation of 1e-10 or less counts as none, as in WEKA.
         let deviation = if deviation > 1e-10 { deviation.max(narrowest) } else { narrowest };
         Normal { mean, deviation }
@@ -66,9 +67,40 @@ pub(super) fn log(likelihood: f64) -> f64 {
     likelihood.max(1e-75).ln()
 }
 
-/// The nearest multiple of the precision, ties to even.
-pub(super) fn rounded(value: f64, precision: f64) -> f64 {
-    (value / precision).round_ties_even() * precision
+/// The whole number nearest to value / precision, ties to even.
+pub(super) fn multiple(value: f64, precision: f64) -> f64 {
+    // From 2^52 on, neighbouring numbers are 1 apart, so that adding such a number rounds, and subtracting it
+    // again is exact. Processors from before 2008 have no instruction of their own for it, and compilers
+    // call a function for their sake.
+    const ROUNDS: f64 = 1.5 * (1u64 << 52) as f64;
+    let quotient = value / precision;
+    if quotient.abs() < (1u64 << 51) as f64 {
+        quotient + ROUNDS - ROUNDS
+    } else {
+        quotient.round_ties_even()
+    }
+}
+
+/// Cells rounded to multiples of a precision, without the multiple that is nearest to a cell of 0.
+pub(super) struct Rounding {
+    precision: f64,
+    zero: f64,
+    multiple_of_zero: f64,
+}
+
+impl Rounding {
+    pub(super) fn new(precision: f64, zero: f64) -> Rounding {
+        Rounding { precision, zero, multiple_of_zero: multiple(zero, precision) }
+    }
+
+    pub(super) fn rounded(&self, cell: f64) -> f64 {
+        (multiple(cell + self.zero, self.precision) - self.multiple_of_zero) * self.precision
+    }
+
+    /// What rounded cells lack.
+    pub(super) fn zero(&self) -> f64 {
+        self.multiple_of_zero * self.precision
+    }
 }
 
 /// The term of one input in the log-odds of one label:
@@ -101,7 +133,7 @@ impl Factor {
         precision: f64,
         range: (f64, f64),
     ) -> Factor {
-        let [first, last] = [range.0, range.1].map(|end| (end / precision).round_ties_even());
+        let [first, last] = [range.0, range.1].map(|end| multiple(end, precision));
         let mut factor = Factor::Mass { irrelevant, relevant, precision, first, table: Vec::new() };
         if last - first < Factor::LONGEST_TABLE {
             let steps = (0..=(last - first) as usize).map(|step| first + step as f64);
@@ -191,14 +223,14 @@ impl Factor {
                 relevant.log_density(value) - irrelevant.log_density(value)
             }
             Factor::Mass { irrelevant, relevant, precision, first, table } => {
-                let multiple = (value / precision).round_ties_even();
+                let multiple = multiple(value, *precision);
                 tabled(table, multiple - first).unwrap_or_else(|| {
                     let value = multiple * precision;
                     relevant.log_mass(value, *precision) - irrelevant.log_mass(value, *precision)
                 })
             }
             Factor::Kernels { irrelevant, relevant, precision, first, table } => {
-                let multiple = (value / precision).round_ties_even();
+                let multiple = multiple(value, *precision);
                 tabled(table, multiple - first).unwrap_or_else(|| {
                     let log_density = |of: &Kernels| of.log_density(multiple, *precision);
                     log_density(relevant) - log_density(irrelevant)
@@ -252,9 +284,23 @@ fn laplace(irrelevant: &[f64], relevant: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn multiples_are_rounded_as_the_standard_library_rounds() {
+        let halves = (-9..10).map(|n| f64::from(n) / 2.0);
+        let large = [2f64.powi(51) - 0.5, 2f64.powi(51) + 0.5, 2f64.powi(52) + 1.0, 1e300];
+        for value in halves.chain(large).chain([0.1, 0.49999999999999994, 1e-320]) {
+            for value in [value, -value] {
+                assert_eq!(multiple(value, 1.0), value.round_ties_even(), "{value}");
+            }
+        }
+    }
+
     fn moments(values: &[f64]) -> Moments {
         let mut moments = Moments::default();
-        values.iter().for_each(|&value| moments.add(value));
+        for &value in values {
+            moments.n += 1.0;
+            moments.add_to_sums(value);
+        }
         moments
     }
 

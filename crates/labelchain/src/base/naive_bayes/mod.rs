@@ -10,7 +10,9 @@ use std::cell::LazyCell;
 use serde::{Deserialize, Serialize};
 
 mod base;
+mod cells;
 mod co_occurrence;
+mod counts;
 mod density;
 mod kernels;
 mod moments;
@@ -28,8 +30,10 @@ use crate::error::{Error, Remedy, Result};
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
+use cells::{ColumnCells, StoredCells};
 use co_occurrence::{CoOccurrence, Counts, PairCounts};
-use density::{Factor, Normal, presence, rounded};
+use counts::ValueCounts;
+use density::{Factor, Normal, Rounding, multiple, presence};
 use moments::{MomentSums, Moments, RelevantLabels};
 use sums::Sums;
 
@@ -243,7 +247,7 @@ impl NaiveBayes {
         let labels = train.data().labels();
         let mut index_in_group = vec![usize::MAX; views.len()];
         group.labels.iter().enumerate().for_each(|(at, label)| index_in_group[label.0] = at);
-        let mut relevant = RelevantLabels::new();
+        let mut relevant = RelevantLabels::new(n);
         for &row in group.rows {
             let indices = labels.relevant(row).map(|label| index_in_group[label.0]);
             relevant.push_row(indices.filter(|&at| at < n));
@@ -269,8 +273,15 @@ impl NaiveBayes {
             Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
             _ => MomentSums::new(train, group.rows, &used, &relevant, n),
         };
-        let spread = LazyCell::new(|| train.spreads(group.rows));
-        let mut cells = Vec::with_capacity(group.rows.len());
+        let features = train.data().features();
+        let stored = StoredCells::new(features, group.rows, &used, train.zero());
+        // The columns of dense rows are sorted once for all labels and members.
+        let sorted = LazyCell::new(|| train.spreads(group.rows));
+        let spread = |column: usize, cells: &ColumnCells| match features {
+            Matrix::Dense(_) => sorted(column),
+            Matrix::Sparse(_) => cells.spread(),
+        };
+        let mut room = Vec::new();
         for (at, &column) in used.iter().enumerate() {
             let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(users[column].len());
             // The labels whose factor for this input has not been found yet.
@@ -282,37 +293,39 @@ impl NaiveBayes {
                     no.deviation().min(yes.deviation())
                 };
                 let least = pending.iter().map(narrowest).fold(f64::INFINITY, f64::min);
-                let cells = group.rows.iter().map(|&row| train.data().features().get(row, column));
+                let cells = group.rows.iter().map(|&row| features.get(row, column));
                 let precision = sums.precision_bound(at, cells, FINE * least);
-                pending.retain(|&label| match fine_density(sums.classes(at, label), precision) {
-                    Some(factor) => {
-                        factors.push((label, factor));
-                        false
+                pending.retain(|&label| {
+                    match fine_density(sums.classes(at, label), precision, 0.0) {
+                        Some(factor) => {
+                            factors.push((label, factor));
+                            false
+                        }
+                        None => true,
                     }
-                    None => true,
                 });
             }
             if !pending.is_empty() {
-                train.gather(column, group.rows, &mut cells);
+                let cells = stored.column(at, &mut room);
                 factors.extend(match kind {
-                    AttributeKind::Nominal(values) => factors_from_counts(
-                        &cells,
-                        &relevant,
-                        values.len(),
-                        n,
-                        &pending,
-                        Factor::category,
-                    ),
+                    AttributeKind::Nominal(values) => {
+                        let index = |cell| cell as usize;
+                        let counts = ValueCounts::of(&cells, &relevant, values.len(), index);
+                        counts.factors(&pending, Factor::category)
+                    }
                     AttributeKind::Numeric if self.likelihood == Likelihood::Kernel => {
-                        let (precision, _) = precision(spread(column));
-                        kernels(&mut cells, &relevant, n, &pending, precision)
+                        let (precision, _) = precision(spread(column, &cells));
+                        kernels(&cells, &relevant, &pending, precision)
                     }
                     AttributeKind::Word => {
                         // How often a text has a word says little beyond that it has it.
-                        cells.iter_mut().for_each(|cell| *cell = presence(*cell) as f64);
-                        factors_from_counts(&cells, &relevant, 2, n, &pending, Factor::presence)
+                        let counts = ValueCounts::of(&cells, &relevant, 2, presence);
+                        counts.factors(&pending, Factor::presence)
                     }
-                    _ => self.normals(&cells, &relevant, n, &pending, precision(spread(column))),
+                    _ => {
+                        let precision = precision(spread(column, &cells));
+                        self.normals(&cells, &relevant, &pending, precision)
+                    }
                 });
             }
             // Where all features are used, kernels were estimated before. Where they are selected, nobody
@@ -331,40 +344,44 @@ impl NaiveBayes {
     /// The factors of some labels of a group for one numeric input, from normal distributions.
     fn normals(
         &self,
-        cells: &[f64],
+        cells: &ColumnCells,
         relevant: &RelevantLabels,
-        n: usize,
         labels: &[usize],
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
-        let (plain, all) = relevant.moments(cells.iter().copied(), n);
+        let zero = cells.zero;
+        let plain = LazyCell::new(|| relevant.moments(cells, |cell| cell));
         // Few columns need the moments of their rounded cells; they are computed for the first
         // label that does.
-        let mut rounded_moments = None;
-        let mut factor = |&at: &usize| {
-            let classes = (all.minus(&plain[at]), plain[at]);
+        let rounding = Rounding::new(precision, zero);
+        let rounded = LazyCell::new(|| relevant.moments(cells, |cell| rounding.rounded(cell)));
+        let classes = |(by_label, all): &(Vec<Moments>, Moments), at: usize| {
+            (all.minus(&by_label[at]), by_label[at])
+        };
+        let factor = |&at: &usize| {
             let density = match self.likelihood {
-                Likelihood::Auto => fine_density(classes, precision),
-                Likelihood::Gaussian => Some(density(classes, precision)),
+                Likelihood::Auto => fine_density(classes(&plain, at), precision, zero),
+                Likelihood::Gaussian => Some(density(classes(&plain, at), precision, zero)),
                 Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
             };
             let factor = density.unwrap_or_else(|| {
-                let (rounded, all) = rounded_moments.get_or_insert_with(|| {
-                    relevant.moments(cells.iter().map(|&cell| rounded(cell, precision)), n)
-                });
-                let [no, yes] = [all.minus(&rounded[at]), rounded[at]]
-                    .map(|moments| Normal::estimate(&moments, precision));
+                let [no, yes] = normals(classes(&rounded, at), precision, rounding.zero());
                 Factor::mass(no, yes, precision, range)
             });
             (at, factor)
         };
-        labels.iter().map(&mut factor).collect()
+        labels.iter().map(factor).collect()
     }
 }
 
+/// The normal distributions of the irrelevant and the relevant cells, whose moments lack `zero`.
+fn normals((no, yes): (Moments, Moments), precision: f64, zero: f64) -> [Normal; 2] {
+    [no, yes].map(|moments| Normal::estimate(&moments, precision, zero))
+}
+
 /// Two normal densities, of the irrelevant and the relevant cells.
-fn density((no, yes): (Moments, Moments), precision: f64) -> Factor {
-    let [irrelevant, relevant] = [no, yes].map(|moments| Normal::estimate(&moments, precision));
+fn density(classes: (Moments, Moments), precision: f64, zero: f64) -> Factor {
+    let [irrelevant, relevant] = normals(classes, precision, zero);
     Factor::Density { irrelevant, relevant }
 }
 
@@ -375,8 +392,8 @@ const FINE: f64 = 0.1;
 ///
 /// An upper bound on the precision is enough: the precision enters a density only as the least
 /// deviation, precision / 6, and where the bound is fine the deviations are greater than that.
-fn fine_density(classes: (Moments, Moments), precision: f64) -> Option<Factor> {
-    let factor = density(classes, precision);
+fn fine_density(classes: (Moments, Moments), precision: f64, zero: f64) -> Option<Factor> {
+    let factor = density(classes, precision, zero);
     let Factor::Density { irrelevant, relevant } = &factor else { return None };
     let narrower = irrelevant.deviation.min(relevant.deviation);
     (precision.is_finite() && precision <= FINE * narrower).then_some(factor)
@@ -395,43 +412,22 @@ fn precision(spread: Spread) -> (f64, (f64, f64)) {
 /// Kernel densities of the cells rounded to the precision, which for WEKA's kernels is at least
 /// 1e-6.
 fn kernels(
-    cells: &mut [f64],
+    cells: &ColumnCells,
     relevant: &RelevantLabels,
-    n: usize,
     labels: &[usize],
     precision: f64,
 ) -> Vec<(usize, Factor)> {
     let precision = precision.max(1e-6);
-    cells.iter_mut().for_each(|cell| *cell = (*cell / precision).round_ties_even());
-    let first = cells.iter().copied().fold(f64::INFINITY, f64::min);
-    cells.iter_mut().for_each(|cell| *cell -= first);
-    let n_steps = cells.iter().copied().fold(0.0, f64::max) as usize + 1;
-    let factor = |no: &[f64], yes: &[f64]| Factor::kernels(first, precision, no, yes);
-    factors_from_counts(cells, relevant, n_steps, n, labels, factor)
-}
-
-/// The factors of some of `n` labels from how many cells of either class have each of the values 0
-/// to `n_values` - 1.
-fn factors_from_counts(
-    cells: &[f64],
-    relevant: &RelevantLabels,
-    n_values: usize,
-    n: usize,
-    labels: &[usize],
-    factor: impl Fn(&[f64], &[f64]) -> Factor,
-) -> Vec<(usize, Factor)> {
-    let mut yes = vec![0.0; n * n_values];
-    let mut all = vec![0.0; n_values];
-    for (cell, relevant) in cells.iter().zip(relevant.by_row()).filter(|(cell, _)| !cell.is_nan()) {
-        all[*cell as usize] += 1.0;
-        relevant.iter().for_each(|&at| yes[at as usize * n_values + *cell as usize] += 1.0);
-    }
-    let of_label = |&at: &usize| {
-        let yes = &yes[at * n_values..(at + 1) * n_values];
-        let no: Vec<f64> = all.iter().zip(yes).map(|(all, yes)| all - yes).collect();
-        (at, factor(&no, yes))
-    };
-    labels.iter().map(of_label).collect()
+    let multiple = |cell: f64| multiple(cell + cells.zero, precision);
+    let stored = cells.stored().map(|(_, cell)| multiple(cell));
+    let multiples = stored.chain(cells.has_left_out().then(|| multiple(0.0)));
+    let (first, last) = multiples
+        .filter(|multiple| !multiple.is_nan())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let n_steps = (last - first).max(0.0) as usize + 1;
+    let counts =
+        ValueCounts::of(cells, relevant, n_steps, |cell| (multiple(cell) - first) as usize);
+    counts.factors(labels, |no, yes| Factor::kernels(first, precision, no, yes))
 }
 
 /// The log-odds of every label of every row, from prior and inputs.
@@ -597,19 +593,37 @@ impl NaiveBayesModel {
 
     /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
     /// difference of its factor to that of the value it replaces.
+    ///
+    /// Words have few values: the cells of a column are sorted, so that differences are computed once for
+    /// each value, and then added to the rows that have it. Each row is added to in ascending columns.
     fn score_sparse(&self, block: &Block) -> LogOdds {
         let n_labels = self.n_labels;
-        let mut by_row = Vec::with_capacity(block.n_rows() * n_labels);
-        for &row in block.rows {
-            let start = by_row.len();
-            by_row.extend_from_slice(&self.baseline);
-            let sums = &mut by_row[start..];
-            for (column, stored) in block.features.entries(row) {
-                let zero = self.zero[column];
-                for (label, factor) in &self.factors[column] {
-                    let cell = stored + zero;
-                    let log_odds = if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
-                    sums[label.0] += log_odds - factor.log_odds(zero);
+        let mut by_row = self.baseline.repeat(block.n_rows());
+        let mut cells: Vec<(u32, u32, f64)> = Vec::new();
+        for (place, &row) in (0..).zip(block.rows) {
+            let stored = block.features.entries(row);
+            cells.extend(stored.map(|(column, cell)| (column as u32, place, cell)));
+        }
+        cells.sort_unstable_by(|a, b| (a.0.cmp(&b.0)).then(a.2.total_cmp(&b.2)));
+        let mut differences = Vec::new();
+        for same in cells.chunk_by(|a, b| a.0 == b.0 && a.2.to_bits() == b.2.to_bits()) {
+            let (column, _, stored) = same[0];
+            let (factors, zero) = (&self.factors[column as usize], self.zero[column as usize]);
+            differences.clear();
+            differences.extend(factors.iter().map(|(_, factor)| {
+                let cell = stored + zero;
+                let log_odds = if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
+                log_odds - factor.log_odds(zero)
+            }));
+            for &(_, place, _) in same {
+                let sums = &mut by_row[place as usize * n_labels..][..n_labels];
+                if factors.len() == n_labels {
+                    // Factors are in the order of labels.
+                    sums.iter_mut().zip(&differences).for_each(|(sum, more)| *sum += more);
+                } else {
+                    for ((label, _), more) in factors.iter().zip(&differences) {
+                        sums[label.0] += more;
+                    }
                 }
             }
         }

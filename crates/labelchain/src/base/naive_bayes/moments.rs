@@ -3,11 +3,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cells::ColumnCells;
 use crate::data::Matrix;
 use crate::prepare::Prepared;
 use crate::product::vectorized;
 
 /// Counts, sums and sums of squares of the cells of one class.
+///
+/// Cells of sparse rows are summed as they are stored, scaled but not centred, so that those that are left
+/// out are 0: the mean is then off by the column's zero ([`Normal::estimate`](super::Normal::estimate)),
+/// and the deviation is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moments {
     pub(super) n: f64,
@@ -16,8 +21,8 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    pub(super) fn add(&mut self, value: f64) {
-        self.n += 1.0;
+    /// Adds a value that was counted before.
+    pub(super) fn add_to_sums(&mut self, value: f64) {
         self.sum += value;
         self.squares += value * value;
     }
@@ -47,35 +52,59 @@ pub(super) struct RelevantLabels {
     /// Where the indices of each row start, and at last where those of the last row end.
     starts: Vec<usize>,
     indices: Vec<u32>,
+    /// To how many rows each label is relevant.
+    n_rows: Vec<u32>,
 }
 
 impl RelevantLabels {
-    pub(super) fn new() -> RelevantLabels {
-        RelevantLabels { starts: vec![0], indices: vec![] }
+    /// Of no rows yet, in a group of so many labels.
+    pub(super) fn new(n_labels: usize) -> RelevantLabels {
+        RelevantLabels { starts: vec![0], indices: vec![], n_rows: vec![0; n_labels] }
     }
 
     pub(super) fn push_row(&mut self, indices: impl Iterator<Item = usize>) {
-        self.indices.extend(indices.map(|at| at as u32));
+        for at in indices {
+            self.indices.push(at as u32);
+            self.n_rows[at] += 1;
+        }
         self.starts.push(self.indices.len());
+    }
+
+    /// Those that are relevant to the row at a place.
+    pub(super) fn of(&self, place: usize) -> &[u32] {
+        &self.indices[self.starts[place]..self.starts[place + 1]]
+    }
+
+    /// To how many rows each label is relevant.
+    pub(super) fn n_rows(&self) -> &[u32] {
+        &self.n_rows
     }
 
     pub(super) fn by_row(&self) -> impl Iterator<Item = &[u32]> {
         self.starts.windows(2).map(|span| &self.indices[span[0]..span[1]])
     }
 
-    /// The moments of one column: for each of `n` labels of the cells in rows to which it is
-    /// relevant, and of all cells.
+    /// The moments of what `value` makes of the cells of one column: for each label of the cells in rows to
+    /// which it is relevant, and of all cells. A cell that is left out must become 0, so that it counts and
+    /// adds nothing.
     pub(super) fn moments(
         &self,
-        cells: impl Iterator<Item = f64>,
-        n: usize,
+        cells: &ColumnCells,
+        value: impl Fn(f64) -> f64,
     ) -> (Vec<Moments>, Moments) {
-        let mut by_label = vec![Moments::default(); n];
-        let mut all = Moments::default();
-        for (cell, relevant) in cells.zip(self.by_row()) {
-            if !cell.is_nan() {
-                all.add(cell);
-                relevant.iter().for_each(|&at| by_label[at as usize].add(cell));
+        let of_zeros = |n: f64| Moments { n, ..Moments::default() };
+        let mut by_label: Vec<Moments> =
+            self.n_rows.iter().map(|&n| of_zeros(f64::from(n))).collect();
+        let mut all = of_zeros(cells.n_rows as f64);
+        for (place, cell) in cells.stored() {
+            let relevant = self.of(place).iter().map(|&at| at as usize);
+            if cell.is_nan() {
+                all.n -= 1.0;
+                relevant.for_each(|at| by_label[at].n -= 1.0);
+            } else {
+                let value = value(cell);
+                all.add_to_sums(value);
+                relevant.for_each(|at| by_label[at].add_to_sums(value));
             }
         }
         (by_label, all)

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::co_occurrence::PairCounts;
-use super::density::{Factor, Normal, presence, rounded};
+use super::density::{Factor, Rounding, presence};
 use super::moments::Moments;
-use super::{NaiveBayesModel, baseline, density, groups, precision};
+use super::{NaiveBayesModel, baseline, density, groups, normals, precision};
 use crate::chain::FurtherRows;
 use crate::data::{Dataset, LabelId};
 use crate::prepare::{LabelView, Prepared};
@@ -64,14 +64,14 @@ impl InputSums {
         InputSums::Counts { all: none.clone(), relevant: none }
     }
 
-    /// Adds a cell that is not missing.
-    fn add(&mut self, cell: f64, is_relevant: bool, is_rounded: bool) {
+    /// Adds a cell that is not missing, rounded where the factor weighs rounded cells.
+    fn add(&mut self, cell: f64, is_relevant: bool, rounding: Option<&Rounding>) {
         match self {
-            InputSums::Moments { all, relevant, precision } => {
-                let cell = if is_rounded { rounded(cell, *precision) } else { cell };
-                all.add(cell);
-                if is_relevant {
-                    relevant.add(cell);
+            InputSums::Moments { all, relevant, .. } => {
+                let cell = rounding.map_or(cell, |rounding| rounding.rounded(cell));
+                for moments in [Some(all), is_relevant.then_some(relevant)].into_iter().flatten() {
+                    moments.n += 1.0;
+                    moments.add_to_sums(cell);
                 }
             }
             InputSums::Counts { all, relevant } => {
@@ -86,16 +86,17 @@ impl InputSums {
         }
     }
 
-    /// The factor that these sums make, of the kind of another.
-    fn factor(&self, like: &Factor) -> Factor {
+    /// The factor that these sums make, of the kind of another, where a cell of 0 stands for `zero`.
+    fn factor(&self, like: &Factor, zero: f64) -> Factor {
         match self {
             InputSums::Moments { all, relevant, precision } => {
                 let classes = (all.minus(relevant), *relevant);
                 if let Factor::Density { .. } = like {
-                    return density(classes, *precision);
+                    return density(classes, *precision, zero);
                 }
-                let normal = |moments| Normal::estimate(moments, *precision);
-                like.with_normals(normal(&classes.0), normal(&classes.1))
+                let zero = Rounding::new(*precision, zero).zero();
+                let [irrelevant, relevant] = normals(classes, *precision, zero);
+                like.with_normals(irrelevant, relevant)
             }
             InputSums::Counts { all, relevant } => {
                 let no: Vec<f64> = all.iter().zip(relevant).map(|(all, yes)| all - yes).collect();
@@ -169,15 +170,18 @@ impl Sums {
         for (column, (factors, sums)) in model.factors.iter().zip(&mut self.inputs).enumerate() {
             let zero = model.zero[column];
             for ((label, factor), sums) in factors.iter().zip(sums) {
-                let is_rounded = matches!(factor, Factor::Mass { .. });
+                let rounding = match factor {
+                    Factor::Mass { precision, .. } => Some(Rounding::new(*precision, zero)),
+                    _ => None,
+                };
                 for &row in views[label.0].rows.iter() {
-                    let cell = features.get(row, column) + zero;
+                    let cell = features.get(row, column);
                     let cell = match factor {
                         Factor::Presence(_) => presence(cell) as f64,
                         _ => cell,
                     };
                     if !cell.is_nan() {
-                        sums.add(cell, labels.get(row, *label), is_rounded);
+                        sums.add(cell, labels.get(row, *label), rounding.as_ref());
                     }
                 }
             }
@@ -218,9 +222,10 @@ impl NaiveBayesModel {
             *pairs = pairs.plus(&PairCounts::of(data.labels(), &groups(views, rows)));
         }
         let mut model = NaiveBayesModel { sums: None, ..self.clone() };
-        for (factors, sums) in model.factors.iter_mut().zip(&sums.inputs) {
+        let of_inputs = model.factors.iter_mut().zip(&sums.inputs).zip(&model.zero);
+        for ((factors, sums), &zero) in of_inputs {
             for ((_, factor), sums) in factors.iter_mut().zip(sums) {
-                *factor = sums.factor(factor);
+                *factor = sums.factor(factor, zero);
             }
         }
         model.prior = super::prior(&sums.classes);

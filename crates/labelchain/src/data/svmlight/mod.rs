@@ -8,7 +8,8 @@
 //!
 //! Label ids are whole numbers, also written `1.0`. Where names are given (in the settings, or by
 //! a label list beside the file), id k is the k-th name counted from zero. Where there are none,
-//! the ids that occur are the labels, in ascending order and named by their number.
+//! the ids that occur are the labels, in ascending order and named by their number; the labels of a model
+//! that was trained on such a file are found by these numbers, and ids that it does not have are ignored.
 //!
 //! # What SVMLight cannot carry
 //!
@@ -17,7 +18,7 @@
 //! - row weights, and whether the cells were dense;
 //! - how many features a data set without rows has.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -46,6 +47,9 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
     }
     let mut budget = Budget::new(options.max_memory);
     let mut rows = Rows::new(names, options.n_features);
+    if let LabelChoice::Present(names) = &options.labels {
+        rows.places = Some(places(path, names, options)?);
+    }
     let mut lines = Lines::new(path, reader, options.encoding).within(options.max_memory);
     while let Some(line) = lines.next()? {
         rows.read(&line, &mut budget)?;
@@ -96,9 +100,29 @@ fn names(path: &Path, options: &ReadOptions) -> Result<(Option<Vec<String>>, Vec
     }
 }
 
+/// The place of each id among labels that a file may have: by the label list beside the file, or by names
+/// that are ids, or in the order of the names.
+fn places(path: &Path, names: &[String], options: &ReadOptions) -> Result<HashMap<u32, u32>> {
+    let xml = xml_beside(path);
+    let is_id = |name: &String| name.parse::<u32>().is_ok_and(|id| id.to_string() == *name);
+    let names_by_id: Vec<(u32, String)> = if xml.is_file() {
+        let list = LabelList::read_hashed(&xml, &options.checksums)?;
+        (0..).zip(list.names().map(String::from)).collect()
+    } else if names.iter().all(is_id) {
+        names.iter().filter_map(|name| Some((name.parse().ok()?, name.clone()))).collect()
+    } else {
+        (0..).zip(names.iter().cloned()).collect()
+    };
+    let place_of: HashMap<&String, u32> = names.iter().zip(0..).collect();
+    Ok(names_by_id.iter().filter_map(|(id, name)| Some((*id, *place_of.get(name)?))).collect())
+}
+
 /// Gathers rows.
 struct Rows {
     names: Option<Vec<String>>,
+    /// Where names are those of labels that the file may have, the place of each id among them; other ids
+    /// are ignored.
+    places: Option<HashMap<u32, u32>>,
     n_features: Option<usize>,
     /// Columns as the file counts them, until it is known whether it counts from zero.
     features: Sparse,
@@ -129,6 +153,7 @@ impl Rows {
     fn new(names: Option<Vec<String>>, n_features: Option<usize>) -> Rows {
         Rows {
             names,
+            places: None,
             n_features,
             features: Sparse::new(n_features.unwrap_or(MAX_INFERRED) + 1),
             is_zero_based: false,
@@ -175,8 +200,7 @@ impl Rows {
     fn read_labels(&mut self, line: &Line, words: &mut Words) -> Result<()> {
         loop {
             let word = words.next_id();
-            let id = self.id(line, word)?;
-            self.ids.push(id);
+            self.ids.extend(self.id(line, word)?);
             words.skip_blanks();
             if words.bytes.get(words.at) != Some(&b',') {
                 return Ok(());
@@ -186,7 +210,8 @@ impl Rows {
         }
     }
 
-    fn id(&self, line: &Line, word: Range<usize>) -> Result<u32> {
+    /// The id that is meant by a word; none if it is to be ignored.
+    fn id(&self, line: &Line, word: Range<usize>) -> Result<Option<u32>> {
         let value = number::parse(&line.bytes[word.clone()]);
         let is_id =
             |value: &f64| value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value);
@@ -202,12 +227,15 @@ impl Rows {
             .into());
         };
         let id = value as u32;
+        if let Some(places) = &self.places {
+            return Ok(places.get(&id).copied());
+        }
         match &self.names {
             Some(names) if id as usize >= names.len() => Err(line
                 .fault(word, format!("a label id from 0 to {}", names.len() - 1))
                 .help(format!("there are {} label names, and ids count from 0", names.len()))
                 .into()),
-            _ => Ok(id),
+            _ => Ok(Some(id)),
         }
     }
 

@@ -376,6 +376,24 @@ prop_compose! {
     }
 }
 
+/// A model of a file whose labels have no names calls them by their ids, of which some may be lacking.
+#[test]
+fn labels_of_a_model_are_found_by_their_ids() {
+    let present = |names: &[&str]| {
+        let labels = LabelChoice::Present(names.iter().copied().map(String::from).collect());
+        ReadOptions { labels, ..ReadOptions::default() }
+    };
+    let text = "7,2 1:1\n3 1:1\n";
+    let relevant = |data: &Dataset| -> Vec<Vec<usize>> {
+        (0..2).map(|row| data.labels().relevant(row).map(|label| label.0).collect()).collect()
+    };
+    // Labels 2 and 7; the model knows nothing of 3.
+    assert_eq!(relevant(&data_with(text, &present(&["2", "7"]))), [vec![0, 1], vec![]]);
+    // Other names are in the order of ids.
+    let names = ["a", "b", "c", "d"];
+    assert_eq!(relevant(&data_with(text, &present(&names))), [vec![2], vec![3]]);
+}
+
 proptest! {
     #[test]
     fn what_is_written_reads_back(data in made_data()) {
