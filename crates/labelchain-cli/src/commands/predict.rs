@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use clap::Args;
 use labelchain::data::{CsvNames, Dataset, Format, IdColumn, Output, Table, outputs, publish};
@@ -170,6 +172,41 @@ impl Predict {
         Ok(kind)
     }
 
+    /// Gives the rows to be answered, so many at a time. Where there is more than one thread, the next block
+    /// is read while one is answered.
+    fn for_each_block<'m>(
+        &'m self,
+        model: &'m Model,
+        selection: &'m Selection,
+        n_rows: usize,
+        mut give: impl FnMut(Dataset, AlignedRows<'m>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let blocks = || self.files.rows(model, selection, &self.id, n_rows, self.labels());
+        if Threads::n_started() == 1 {
+            for block in blocks().map_err(io::Error::other)? {
+                let (found, rows) = block.map_err(io::Error::other)?;
+                give(found, rows)?;
+            }
+            return Ok(());
+        }
+        // Beside the block that is answered and the one that is read, none waits.
+        let (sender, receiver) = mpsc::sync_channel(0);
+        thread::scope(|scope| {
+            let read = move || match blocks() {
+                // Nobody receives any more where an answer could not be given.
+                Ok(mut blocks) => drop(blocks.try_for_each(|block| sender.send(block))),
+                Err(error) => drop(sender.send(Err(error))),
+            };
+            thread::Builder::new().spawn_scoped(scope, read)?;
+            // Moved here, so that it is gone before the reader is waited for.
+            for block in receiver {
+                let (found, rows) = block.map_err(io::Error::other)?;
+                give(found, rows)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Block by block, so that the file may be larger than memory.
     fn write_answers(
         &self,
@@ -182,10 +219,7 @@ impl Predict {
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
-            let labels = self.labels();
-            let blocks = self.files.rows(model, selection, &self.id, n_rows, labels);
-            for block in blocks.map_err(io::Error::other)? {
-                let (found, rows) = block.map_err(io::Error::other)?;
+            self.for_each_block(model, selection, n_rows, |found, rows| {
                 let prediction = self.predict(&rows).map_err(io::Error::other)?;
                 let ids = found.ids();
                 let answered = Answered { model, selection, ids, prediction: &prediction, first };
@@ -199,8 +233,8 @@ impl Predict {
                     answered.explanations(&rows, *traces)?;
                 }
                 first += rows.n_rows();
-            }
-            Ok(())
+                Ok(())
+            })
         };
         let mut traces = self.explain.as_deref().map(Output::create).transpose()?;
         let traces_out = traces.as_mut().map(|traces| traces as &mut dyn Write);
@@ -296,12 +330,19 @@ impl Answered<'_> {
                 .map_err(as_io)?;
         }
         for row in 0..labels.n_rows() {
-            let cells = labels.ids().map(|label| u8::from(labels.get(row, label)).to_string());
+            for id in self.ids {
+                csv.write_field(&*spelt.cell(&id.cells[row])).map_err(as_io)?;
+            }
+            for label in labels.ids() {
+                let digit = if labels.get(row, label) { "1" } else { "0" };
+                csv.write_field(digit).map_err(as_io)?;
+            }
             let shares = self.prediction.shares(row)[..n_shares].iter();
             let probabilities = self.prediction.probabilities(row).into_iter().flatten();
-            let numbers = probabilities.chain(shares).map(|&number| number_in_digits(number));
-            let ids = self.ids.iter().map(|id| spelt.cell(&id.cells[row]).into_owned());
-            csv.write_record(ids.chain(cells).chain(numbers)).map_err(as_io)?;
+            for &number in probabilities.chain(shares) {
+                csv.write_field(number_in_digits(number)).map_err(as_io)?;
+            }
+            csv.write_record(None::<&[u8]>).map_err(as_io)?;
         }
         csv.flush()
     }

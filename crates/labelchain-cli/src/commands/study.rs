@@ -124,7 +124,7 @@ struct Run {
     #[command(flatten)]
     files: Files,
 
-    /// Folds computed side by side; each has its share of the cores [default: one for each core]
+    /// Cores to use, each for a fold of its own while there are so many [default: all cores]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 

@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 /// How to run a study.
 #[derive(Clone, Debug)]
 pub struct StudyOptions {
-    /// The number of folds computed at the same time, each by an equal share of the threads; as many
-    /// as there are cores if `None`.
+    /// How many cores are used; all if `None`. As many folds are computed at the same time, each by one
+    /// thread; where there are fewer folds, each has an equal share of the threads.
     pub jobs: Option<NonZero<usize>>,
     /// Which part of the study.
     pub shard: Shard,
@@ -96,8 +96,9 @@ pub fn run(
         ledger.cells()?.iter().filter(|cell| cell.outcome.is_ok()).map(Cell::key).collect();
     let (units, summary) = plan(protocol, options, &checksums, &done);
 
-    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let n_jobs = options.jobs.map_or(n_cores, NonZero::get).min(units.len()).max(1);
+    let all_cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let n_cores = options.jobs.map_or_else(all_cores, NonZero::get);
+    let n_jobs = n_cores.min(units.len()).max(1);
     let sizes = protocol.sets.iter().enumerate().map(|(at, set)| {
         let file = set.source.file().and_then(|path| path.metadata().ok());
         let n_bytes = file.map_or(0, |file| file.len());

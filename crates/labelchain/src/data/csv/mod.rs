@@ -32,8 +32,8 @@ use crate::error::{ContentError, Error, Remedy, Result};
 pub use names::CsvNames;
 pub(crate) use records::{Record, Records};
 
-/// Reads delimited text. `open` starts it anew: column types are inferred from whole columns
-/// before any cell is kept, so the text is read twice, the second time so many rows at a time.
+/// Reads delimited text, so many rows at a time. `open` starts it anew: column types are inferred from
+/// whole columns before any cell is kept, so the text is read twice unless all of them are known.
 pub(crate) fn read<'p>(
     path: &'p Path,
     separator: u8,
@@ -56,7 +56,9 @@ pub(crate) fn read<'p>(
             text: "the first line holds only numbers and was read as column names: is the header missing?".into(),
         });
     }
-    infer(&mut first_pass, &mut columns)?;
+    if columns.roles.contains(&Role::Unknown) {
+        infer(&mut first_pass, &mut columns)?;
+    }
     drop(first_pass);
 
     let n_columns = columns.names.len();
