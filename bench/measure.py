@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -95,6 +96,19 @@ def unpack(data, name, directory):
         shutil.copyfileobj(packed, plain)
     shutil.copy(os.path.join(data, name + ".xml"), directory)
     return path
+
+
+def few_cells(path, rows, features, labels, stored, rare=1):
+    """Writes rows of few cells in many columns, as words are: the values are 1, some columns are frequent and
+    most are rare, and a label is relevant where one of the first cells that were drawn is of a column of its
+    own; `rare` to one of them is ignored."""
+    draw = random.Random(1)
+    with open(path, "w") as out:
+        for _ in range(rows):
+            # Squared, so that a column is the rarer the greater it is.
+            columns = [int(features * draw.random() ** 2) + 1 for _ in range(stored)]
+            relevant = sorted({column % labels for column in columns[:3] if draw.random() * rare < 1})
+            out.write(",".join(map(str, relevant)) + " " + " ".join(f"{column}:1" for column in sorted(set(columns))) + "\n")
 
 
 def dense(path):

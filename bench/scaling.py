@@ -8,23 +8,12 @@ largest sizes, where what every run needs no longer counts: 1 is linear, 2 quadr
 
 import math
 import os
-import random
 import tempfile
 
-from measure import in_turn, labelchain, made, run, write
+from measure import few_cells, in_turn, labelchain, made, run, write
 
 ROUNDS = 1
 SETTINGS = ["--select", "none", "--max-imbalance", "none", "--likelihood", "gaussian", "--threads", "1"]
-
-
-def sparse(path, rows, features, labels, stored=50):
-    """Rows of few cells in many columns, each label true where one of its columns is stored."""
-    draw = random.Random(1)
-    with open(path, "w") as out:
-        for _ in range(rows):
-            columns = sorted(draw.sample(range(1, features + 1), stored))
-            relevant = sorted({column % labels for column in columns[:3]})
-            out.write(",".join(map(str, relevant)) + " " + " ".join(f"{column}:1" for column in columns) + "\n")
 
 
 def slope(points):
@@ -60,8 +49,8 @@ with tempfile.TemporaryDirectory() as directory:
         run([program, "generate", "network", "--rows", str(rows), "--features", str(features), "--labels", str(labels), "--out", made_of])
         return made_of
 
-    def few_cells(size):
-        sparse(place("sparse.svm"), 5000, size, 10)
+    def words(size):
+        few_cells(place("sparse.svm"), 5000, size, 10, 50)
         return place("sparse.svm")
 
     rows = lambda size: dense(size, 20, 5)
@@ -74,7 +63,7 @@ with tempfile.TemporaryDirectory() as directory:
         *scenario("ecc-nb", "labels, of 2,000 rows and 20 features", ("theory 1 to 2", "theory 1 to 2"),
                   [10, 30, 100, 300, 1000], labels, labels),
         *scenario("ecc-nb", "features, 50 of them stored in each of 5,000 rows, 10 labels, 2 members", ("theory 1", "theory 0, and 1 to read the model"),
-                  [1_000, 10_000, 100_000], few_cells, lambda _: place("sparse.svm"), members=2),
+                  [1_000, 10_000, 100_000], words, lambda _: place("sparse.svm"), members=2),
     ]
     write("Scaling", [
         made(ROUNDS), "",

@@ -1,12 +1,13 @@
 """Texts: ours against scikit-learn's TF-IDF with chains of logistic regressions, on the same rows.
 
-    bench/.rivals/bin/python bench/texts.py DIRECTORY [--program FILE] [--repeats 3]
+    bench/.rivals/bin/python bench/texts.py DIRECTORY [--program FILE] [--repeats 3] [--words 1000000]
 
 DIRECTORY has the paper's data sets. Three tables: generated tickets, and two of the paper's sets of words, whose rows
 are written as texts again: each word as often as its cell says. Ours is certain-forest@micro-f1 with its defaults, and
 ecc-nb beside it; theirs TfidfVectorizer(ngram_range=(1, 2), min_df=2) and ten ClassifierChains in random orders over
 LogisticRegression, threshold 1/2, fixed beforehand. Both learn from the text alone, from the same rows of one hold-out
-of 30 %. CPU seconds are of one thread, with reading and start, the median of the repeats.
+of 30 %. CPU seconds are of one thread, with reading and start, the median of the repeats. Then the bag of words alone, of
+the messages of so many tickets: vocabulary and weights, against TfidfVectorizer, without reading and start.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from measure import ONE_THREAD, labelchain
+from measure import ONE_THREAD, benches, in_turn, labelchain
 
 SETS = ["medical", "enron"]
 
@@ -109,11 +110,36 @@ def theirs(program, table, folder):
     return seconds, json.loads(text)
 
 
+WORDS = """
+import json, sys, time
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+start = time.process_time()
+weights = TfidfVectorizer(ngram_range=(1, 2), min_df=2, max_features=20_000).fit_transform(lines)
+print(json.dumps({"cpu": time.process_time() - start, "cells": weights.nnz}))
+"""
+
+
+def bag_of_words(program, folder, rows, repeats):
+    """Prints how fast texts become weights of words, here and there."""
+    table, lines = os.path.join(folder, "many.csv"), os.path.join(folder, "lines.txt")
+    subprocess.run([program, "generate", "tickets", "--rows", str(rows), "-o", table], check=True)
+    with open(table, encoding="utf-8", newline="") as rows, open(lines, "w", encoding="utf-8") as out:
+        out.writelines(row["message"].replace("\n", " ") + "\n" for row in csv.DictReader(rows))
+    megabytes = os.path.getsize(lines) / 1e6
+    done = in_turn({"labelchain": [benches()["words"], "--bench", lines], "TfidfVectorizer": [sys.executable, "-c", WORDS, lines]}, repeats)
+    print(f"\n{megabytes:.0f} MB of texts\n\n| who | CPU s | MB/s | cells |\n|---|---|---|---|")
+    for who, of in done.items():
+        print(f"| {who} | {of['cpu']:.2f} | {megabytes / of['cpu']:.1f} | {of['cells']:.0f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--program")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--words", type=int, default=1_000_000)
     given = parser.parse_args()
     program = os.path.abspath(given.program) if given.program else labelchain()
     print("| table | method | micro F1 | macro F1 | CPU s |\n|---|---|---|---|---|")
@@ -125,6 +151,7 @@ def main():
                 done = [run(program, table, method) if run else theirs(program, table, folder) for _ in range(given.repeats)]
                 f1 = done[0][1]
                 print(f"| {name} | {method} | {f1['micro_f1']:.3f} | {f1['macro_f1']:.3f} | {statistics.median(seconds for seconds, _ in done):.2f} |", flush=True)
+        bag_of_words(program, folder, given.words, given.repeats)
 
 
 if __name__ == "__main__":

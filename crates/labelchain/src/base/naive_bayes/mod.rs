@@ -14,6 +14,7 @@ mod cells;
 mod co_occurrence;
 mod counts;
 mod density;
+mod factors;
 mod kernels;
 mod moments;
 mod sums;
@@ -34,6 +35,7 @@ use cells::{ColumnCells, StoredCells};
 use co_occurrence::{CoOccurrence, Counts, PairCounts};
 use counts::ValueCounts;
 use density::{Factor, Normal, Rounding, multiple, presence};
+use factors::InputFactors;
 use moments::{MomentSums, Moments, RelevantLabels};
 use sums::Sums;
 
@@ -80,7 +82,7 @@ pub struct NaiveBayesModel {
     /// log prior odds of each label.
     prior: Vec<f64>,
     /// For each input, the labels that use it and its term in their log-odds.
-    factors: Vec<Vec<(LabelId, Factor)>>,
+    factors: Vec<InputFactors>,
     /// The log-odds of each label for a row that stores no cell; the start for sparse rows.
     baseline: Vec<f64>,
     /// The standardized value of a cell that a sparse row does not store.
@@ -158,7 +160,8 @@ impl NaiveBayes {
             self.fit_group(train, group, &views, &mut factors)?;
         }
         // In label order, so that sums do not depend on how labels were grouped.
-        factors.iter_mut().for_each(|factors| factors.sort_by_key(|(label, _)| *label));
+        factors.iter_mut().for_each(|of: &mut Vec<(LabelId, Factor)>| of.sort_by_key(|it| it.0));
+        let factors: Vec<InputFactors> = factors.into_iter().map(InputFactors::new).collect();
         let zero = train.zero().to_vec();
         let baseline = baseline(&prior, &factors, &zero);
         let (data, memory) = (train.data(), train.memory());
@@ -203,11 +206,12 @@ fn prior(classes: &[[f64; 2]]) -> Vec<f64> {
 }
 
 /// The log-odds of every label for a row that stores no cell.
-fn baseline(prior: &[f64], factors: &[Vec<(LabelId, Factor)>], zero: &[f64]) -> Vec<f64> {
-    let mut baseline = prior.to_vec();
+fn baseline(prior: &[f64], factors: &[InputFactors], zero: &[f64]) -> Vec<f64> {
+    let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
     for (factors, &zero) in factors.iter().zip(zero) {
-        for (label, factor) in factors {
-            baseline[label.0] += factor.log_odds(zero);
+        factors.log_odds(zero, &mut log_odds);
+        for (label, log_odds) in factors.labels().zip(&log_odds) {
+            baseline[label.0] += log_odds;
         }
     }
     baseline
@@ -448,12 +452,10 @@ impl BaseModel for NaiveBayesModel {
     fn fits(&self, dimensions: &Dimensions) -> bool {
         let Dimensions { n_labels, n_features, .. } = *dimensions;
         let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
-        let factor_fits =
-            |(label, factor): &(LabelId, Factor)| label.0 < n_labels && factor.is_sound();
         lengths == [n_labels; 4]
             && [self.factors.len(), self.zero.len()] == [n_features; 2]
             && self.co_occurrence.fits(n_labels)
-            && self.factors.iter().flatten().all(factor_fits)
+            && self.factors.iter().all(|factors| factors.are_sound(n_labels))
             && self.sums.as_ref().is_none_or(|sums| sums.fit(self))
     }
 
@@ -509,7 +511,7 @@ impl Scoring for NaiveBayesModel {
 impl NaiveBayesModel {
     /// The terms of one row.
     fn attribution(&self, features: &Matrix, row: usize) -> Attribution {
-        let mut sum = AttributionSum::default();
+        let (mut sum, mut log_odds) = (AttributionSum::default(), Vec::new());
         sum.add_base_values("log-odds", &self.prior);
         for (column, factors) in self.factors.iter().enumerate() {
             let cell = match features {
@@ -517,10 +519,10 @@ impl NaiveBayesModel {
                 Matrix::Sparse(_) => features.get(row, column) + self.zero[column],
             };
             if !cell.is_nan() {
-                let add = |(label, factor): &(LabelId, Factor)| {
-                    sum.add_contribution(column, *label, factor.log_odds(cell));
-                };
-                factors.iter().for_each(add);
+                factors.log_odds(cell, &mut log_odds);
+                for (label, &log_odds) in factors.labels().zip(&log_odds) {
+                    sum.add_contribution(column, label, log_odds);
+                }
             }
         }
         sum.mean(1)
@@ -543,11 +545,15 @@ impl NaiveBayesModel {
         let mut others = Vec::new();
         for (column, factors) in self.factors.iter().enumerate() {
             let n_before = quadratics.len();
-            for (label, factor) in factors {
-                match factor.quadratic().filter(|_| !incomplete[column]) {
-                    Some(quadratic) => quadratics.push((columns.len(), *label, quadratic)),
-                    None => others.push((column, *label, factor)),
+            let mut by_cell = CellByCell { column, factors, labels: vec![] };
+            for (at, quadratic) in factors.quadratics().enumerate() {
+                match quadratic.filter(|_| !incomplete[column]) {
+                    Some((label, quadratic)) => quadratics.push((columns.len(), label, quadratic)),
+                    None => by_cell.labels.push(at),
                 }
+            }
+            if !by_cell.labels.is_empty() {
+                others.push(by_cell);
             }
             if quadratics.len() > n_before {
                 columns.push(column);
@@ -581,13 +587,7 @@ impl NaiveBayesModel {
         for row in by_row.chunks_mut(n_labels.max(1)) {
             row.iter_mut().zip(&constants).for_each(|(sum, constant)| *sum += constant);
         }
-        for (column, label, factor) in others {
-            let sums = by_row.iter_mut().skip(label.0).step_by(n_labels);
-            for (sum, &row) in sums.zip(block.rows) {
-                let cell = dense.row(row)[column];
-                *sum += if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
-            }
-        }
+        others.iter().for_each(|others| others.add(block, dense, n_labels, &mut by_row));
         LogOdds { n_labels, by_row }
     }
 
@@ -605,29 +605,53 @@ impl NaiveBayesModel {
             cells.extend(stored.map(|(column, cell)| (column as u32, place, cell)));
         }
         cells.sort_unstable_by(|a, b| (a.0.cmp(&b.0)).then(a.2.total_cmp(&b.2)));
-        let mut differences = Vec::new();
+        let (mut at_zero, mut differences) = (Vec::new(), Vec::new());
         for same in cells.chunk_by(|a, b| a.0 == b.0 && a.2.to_bits() == b.2.to_bits()) {
             let (column, _, stored) = same[0];
             let (factors, zero) = (&self.factors[column as usize], self.zero[column as usize]);
-            differences.clear();
-            differences.extend(factors.iter().map(|(_, factor)| {
-                let cell = stored + zero;
-                let log_odds = if cell.is_nan() { 0.0 } else { factor.log_odds(cell) };
-                log_odds - factor.log_odds(zero)
-            }));
+            factors.log_odds(zero, &mut at_zero);
+            if stored.is_nan() {
+                differences.clear();
+                differences.resize(factors.len(), 0.0);
+            } else {
+                factors.log_odds(stored + zero, &mut differences);
+            }
+            differences.iter_mut().zip(&at_zero).for_each(|(more, zero)| *more -= zero);
             for &(_, place, _) in same {
                 let sums = &mut by_row[place as usize * n_labels..][..n_labels];
                 if factors.len() == n_labels {
                     // Factors are in the order of labels.
                     sums.iter_mut().zip(&differences).for_each(|(sum, more)| *sum += more);
                 } else {
-                    for ((label, _), more) in factors.iter().zip(&differences) {
+                    for (label, more) in factors.labels().zip(&differences) {
                         sums[label.0] += more;
                     }
                 }
             }
         }
         LogOdds { n_labels, by_row }
+    }
+}
+
+/// Factors of a column that are added cell by cell.
+struct CellByCell<'m> {
+    column: usize,
+    factors: &'m InputFactors,
+    /// Which of them, by their place in the list.
+    labels: Vec<usize>,
+}
+
+impl CellByCell<'_> {
+    /// Adds what the cells of the column say to the sums, which are by row, then by label.
+    fn add(&self, block: &Block, dense: &Dense, n_labels: usize, by_row: &mut [f64]) {
+        for (sums, &row) in by_row.chunks_mut(n_labels.max(1)).zip(block.rows) {
+            let cell = dense.row(row)[self.column];
+            if !cell.is_nan() {
+                for &at in &self.labels {
+                    sums[self.factors.label(at).0] += self.factors.log_odds_of(at, cell);
+                }
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::co_occurrence::PairCounts;
 use super::density::{Factor, Rounding, presence};
+use super::factors::InputFactors;
 use super::moments::Moments;
 use super::{NaiveBayesModel, baseline, density, groups, normals, precision};
 use crate::chain::FurtherRows;
@@ -153,10 +154,10 @@ impl Sums {
             }
         }
         for (column, factors) in model.factors.iter().enumerate() {
-            for (label, factor) in factors {
+            for (label, factor) in factors.iter() {
                 let rows = &model.views[label.0].rows[..];
                 let found = precisions.iter().find(|(of, _)| *of == rows)?;
-                inputs[column].push(InputSums::none_of(factor, found.1[column])?);
+                inputs[column].push(InputSums::none_of(&factor, found.1[column])?);
             }
         }
         let mut sums = Sums { classes, inputs, pairs };
@@ -170,18 +171,18 @@ impl Sums {
         for (column, (factors, sums)) in model.factors.iter().zip(&mut self.inputs).enumerate() {
             let zero = model.zero[column];
             for ((label, factor), sums) in factors.iter().zip(sums) {
-                let rounding = match factor {
+                let rounding = match &*factor {
                     Factor::Mass { precision, .. } => Some(Rounding::new(*precision, zero)),
                     _ => None,
                 };
                 for &row in views[label.0].rows.iter() {
                     let cell = features.get(row, column);
-                    let cell = match factor {
+                    let cell = match &*factor {
                         Factor::Presence(_) => presence(cell) as f64,
                         _ => cell,
                     };
                     if !cell.is_nan() {
-                        sums.add(cell, labels.get(row, *label), rounding.as_ref());
+                        sums.add(cell, labels.get(row, label), rounding.as_ref());
                     }
                 }
             }
@@ -196,9 +197,9 @@ impl Sums {
 
     /// Whether they are those of a model, as they are unless they were decoded.
     pub(super) fn fit(&self, model: &NaiveBayesModel) -> bool {
-        let fits = |(factors, sums): (&Vec<(LabelId, Factor)>, &Vec<InputSums>)| {
+        let fits = |(factors, sums): (&InputFactors, &Vec<InputSums>)| {
             factors.len() == sums.len()
-                && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(factor))
+                && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(&factor))
         };
         self.classes.len() == model.n_labels
             && self.inputs.len() == model.factors.len()
@@ -224,9 +225,9 @@ impl NaiveBayesModel {
         let mut model = NaiveBayesModel { sums: None, ..self.clone() };
         let of_inputs = model.factors.iter_mut().zip(&sums.inputs).zip(&model.zero);
         for ((factors, sums), &zero) in of_inputs {
-            for ((_, factor), sums) in factors.iter_mut().zip(sums) {
-                *factor = sums.factor(factor, zero);
-            }
+            let updated = factors.iter().zip(sums);
+            let updated = updated.map(|((label, like), sums)| (label, sums.factor(&like, zero)));
+            *factors = InputFactors::new(updated.collect());
         }
         model.prior = super::prior(&sums.classes);
         model.baseline = baseline(&model.prior, &model.factors, &model.zero);
