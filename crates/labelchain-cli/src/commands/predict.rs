@@ -194,7 +194,7 @@ impl Predict {
         thread::scope(|scope| {
             let read = move || match blocks() {
                 // Nobody receives any more where an answer could not be given.
-                Ok(mut blocks) => drop(blocks.try_for_each(|block| sender.send(block))),
+                Ok(mut blocks) => drop(blocks.all(|block| sender.send(block).is_ok())),
                 Err(error) => drop(sender.send(Err(error))),
             };
             thread::Builder::new().spawn_scoped(scope, read)?;

@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn normals_have_wekas_moments_and_floor() {
         // Mean 2, deviation with divisor n: sqrt(2/3).
-        let normal = Normal::estimate(&moments(&[1.0, 2.0, 3.0]), 1.0);
+        let normal = Normal::estimate(&moments(&[1.0, 2.0, 3.0]), 1.0, 0.0);
         assert_eq!(normal, Normal { mean: 2.0, deviation: (2.0f64 / 3.0).sqrt() });
-        assert_eq!(Normal::estimate(&moments(&[5.0, 5.0]), 0.6).deviation, 0.6 / 6.0);
+        assert_eq!(Normal::estimate(&moments(&[5.0, 5.0]), 0.6, 0.0).deviation, 0.6 / 6.0);
         assert_eq!(
-            Normal::estimate(&moments(&[]), 0.6),
+            Normal::estimate(&moments(&[]), 0.6, 0.0),
             Normal { mean: 0.0, deviation: 0.6 / 6.0 }
         );
     }
