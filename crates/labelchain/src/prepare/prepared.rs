@@ -227,4 +227,11 @@ impl Prepared {
             Bins::new(&tallies, CandidateCuts::Rows, self.columns.logs())
         }
     }
+
+    /// Fills `cells` with one column of the rows named, what sparse rows leave out included.
+    pub fn gather(&self, column: usize, rows: &[usize], cells: &mut Vec<f64>) {
+        let zero = self.zero[column];
+        cells.clear();
+        cells.extend(rows.iter().map(|&row| self.data.features().get(row, column) + zero));
+    }
 }
