@@ -12,16 +12,16 @@ use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
-    Attribute, Checksums, ColumnRoles, CsvNames, Dataset, Description, Encoding, Format, IdColumn,
-    LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading, RowNumbers, Streams,
-    Table, Threshold, is_stream, read, read_in_blocks,
+    Attribute, AttributeKind, Checksums, ColumnRoles, CsvNames, Dataset, Description, Encoding,
+    Format, IdColumn, LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading,
+    RowNumbers, Streams, Table, Threshold, is_stream, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
 use labelchain::error::{Error, Result};
 use labelchain::method::{Registered, registry};
 use labelchain::model::AlignedRows;
-use labelchain::prepare::{BagReduction, MedoidStart};
+use labelchain::prepare::{BagReduction, MedoidStart, TextSettings};
 use labelchain::report::is_report;
 use labelchain::settings::AnySetting;
 use labelchain::{Method, Model, Settings};
@@ -904,6 +904,22 @@ impl MethodArgs {
         }
         methods.iter().try_for_each(|method| method.check(&settings))?;
         Ok(settings)
+    }
+
+    /// Says which settings are about texts where there are none.
+    pub(crate) fn note_idle(&self, table: &Table) {
+        let is_text = |of: &Attribute| matches!(of.kind, AttributeKind::Text(_));
+        if table.rows().attributes().iter().any(is_text) {
+            return;
+        }
+        for (setting, _) in &self.typed.0 {
+            let name = setting.name();
+            if TextSettings::SETTINGS.iter().any(|of| of.name() == name) {
+                remark(&format!(
+                    "note: --{name} makes no difference: no column is a text; --text COLUMN makes it one"
+                ));
+            }
+        }
     }
 }
 

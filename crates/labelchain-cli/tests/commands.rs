@@ -372,6 +372,9 @@ fn an_option_that_no_method_heeds_is_not_ignored_in_silence() {
     // What scripts give to every method of a comparison.
     let note = "note: --decay makes no difference to ecc-nb\n";
     assert_eq!(evaluate(&["-m", "ecc-nb", "--decay", "3"]), (0, note.into()));
+    // What is about texts, of which there are none.
+    let note = "note: --min-documents makes no difference: no column is a text; --text COLUMN makes it one\n";
+    assert_eq!(evaluate(&["-m", "ecc-nb", "--min-documents", "3"]), (0, note.into()));
 }
 
 #[test]

@@ -110,6 +110,7 @@ impl Evaluate {
         let reading = self.data.read_columns(&self.columns)?;
         notes(&reading.notes);
         findings(&reading.table);
+        self.settings.note_idle(&reading.table);
         let table = selection.of(reading.table, &self.data.path)?;
         let data = table.rows();
         let seed = Seed::new(self.settings.seed);

@@ -173,6 +173,7 @@ impl Train {
         };
         notes(&reading.notes);
         findings(&reading.table);
+        self.settings.note_idle(&reading.table);
         let table = selection.of(reading.table, &self.data.path)?;
         match (&table, self.bags.reduction()) {
             (Table::Bags(bags), Some(reduction)) => chain.fit_bags(bags, reduction),

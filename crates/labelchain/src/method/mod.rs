@@ -18,7 +18,7 @@ use crate::ensemble::{
     Strategy, VOTE_TIES,
 };
 use crate::error::{Error, Result, nearest};
-use crate::prepare::{Preparation, text};
+use crate::prepare::{Preparation, TextSettings};
 use crate::settings::{AnySetting, Settings, in_words};
 
 /// A strategy and a base that go together, and what their answers aim at.
@@ -135,7 +135,7 @@ impl Method {
         let some = |is_used, settings: &'static [&'static dyn AnySetting]| {
             settings.iter().copied().filter(move |_| is_used)
         };
-        some(true, text::SETTINGS)
+        some(true, TextSettings::SETTINGS)
             .chain(some(votes, VOTING))
             .chain(some(is_drawn, Sampling::SETTINGS))
             .chain(some(is_drawn, Preparation::SETTINGS))
@@ -207,7 +207,7 @@ pub fn registry() -> Vec<Registered> {
     let of_bases = BASES.iter().flat_map(|base| [base.settings, base.chain_settings]);
     let of_strategies = STRATEGIES.iter().map(|strategy| strategy.settings);
     let of_members =
-        [VOTING, Sampling::SETTINGS, Preparation::SETTINGS, text::SETTINGS].into_iter();
+        [VOTING, Sampling::SETTINGS, Preparation::SETTINGS, TextSettings::SETTINGS].into_iter();
     let mut all: Vec<Registered> = Vec::new();
     for &setting in of_members.chain(of_bases).chain(of_strategies).flatten() {
         if all.iter().all(|known| known.setting.name() != setting.name()) {

@@ -34,9 +34,6 @@ pub static MAX_WORDS: Setting<usize> = Setting {
     help: "Of texts, so many words and pairs of words are kept, those of most training rows",
 };
 
-/// What becomes of texts, where a data set has some.
-pub const SETTINGS: &[&dyn AnySetting] = &[&MIN_DOCUMENTS, &MAX_WORDS];
-
 /// Which terms are learned from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextSettings {
@@ -53,6 +50,9 @@ impl Default for TextSettings {
 }
 
 impl TextSettings {
+    /// What they are called, where a data set has texts.
+    pub const SETTINGS: &'static [&'static dyn AnySetting] = &[&MIN_DOCUMENTS, &MAX_WORDS];
+
     /// As they are set.
     pub fn of(settings: &Settings) -> TextSettings {
         TextSettings {
