@@ -89,6 +89,14 @@ def worker_process(client) -> int:
     return next(iter(client.run(os.getpid).values()))
 
 
+@pytest.mark.parametrize(("module", "needs"), [("dask", "distributed"), ("spark", "pyspark.sql")])
+def test_without_the_cluster_the_module_says_what_to_install(module, needs):
+    command = f"import sys; sys.modules[{needs!r}] = None; import labelchain.{module}"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f'help: pip install "labelchain[{module}]"' in done.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize("n_partitions", [1, 3, 7])
 def test_a_frame_is_answered_as_by_one_machine_with_its_index(client, frame, fitted, n_partitions):
     X, _ = frame
@@ -365,7 +373,6 @@ def test_some_cells_are_computed_now_and_the_others_later(client, study):
 
 
 def test_cells_that_fail_are_noted_and_tried_again(client, study):
-    os.chmod(study / "p.toml", 0o644)
     text = (study / "p.toml").read_text().replace("folds = 4", "folds = 95")
     (study / "p.toml").write_text(text)
     with pytest.raises(lc.RequestError, match='"on"'):

@@ -174,8 +174,12 @@ mod tests {
             fs::write(&list, text).unwrap();
             fs::write(&path, "no data").unwrap();
             refused(&recorded);
+            // One that is not there has not changed.
             fs::remove_file(&path).unwrap();
-            refused(&recorded);
+            let gone = source.open(u64::MAX, &recorded).unwrap_err();
+            assert!(
+                matches!(&gone, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+            );
         }
     }
 

@@ -109,10 +109,16 @@ impl FoldWorker {
     }
 
     /// Tests all methods of a fold, in the threads of the current pool, and reports the cell of each as
-    /// soon as it is done. Whatever goes wrong with one is noted in its cell. After `cancel` there may be
-    /// no more cells.
+    /// soon as it is done. Whatever goes wrong with one is noted in its cell. After `cancel` no cell is
+    /// reported.
     pub fn compute(&self, task: &FoldTask, cancel: &Cancel, report: &dyn Fn(Cell)) {
         let watching = self.watch.start();
+        // What was given up has not failed.
+        let report = |cell| {
+            if !cancel.is_cancelled() {
+                report(cell)
+            }
+        };
         let ready = self.methods(task).and_then(|methods| {
             let max_memory = self.max_memory / self.n_jobs.max(1) as u64;
             let options =
@@ -123,13 +129,13 @@ impl FoldWorker {
         });
         match ready {
             Ok((fold, specs)) => {
-                for (settings, specs) in alike(&specs) {
+                'tests: for (settings, specs) in alike(&specs) {
                     let methods: Vec<Method> = specs.iter().map(|spec| spec.method).collect();
                     let mut tests =
                         fold.test(&methods, settings, OutputOptions::default(), &|_| ());
                     for spec in specs {
                         if cancel.is_cancelled() {
-                            return;
+                            break 'tests;
                         }
                         let tested = caught(|| tests.next().transpose());
                         let Some(tested) = tested.transpose() else { break };

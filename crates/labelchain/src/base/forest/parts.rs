@@ -12,7 +12,9 @@ use super::labels::TrainingLabels;
 use super::{Forest, ForestModel};
 use crate::base::{BaseParts, BaseTask};
 use crate::chain::{BaseModel as _, ChainLearner, Dimensions};
+use crate::data::Dataset;
 use crate::decode::{DecodeBudget, decode};
+use crate::ensemble::Sampling;
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
@@ -48,7 +50,13 @@ impl GrownForest {
         }
         let n_grown = whole.as_ref().map_or(0, |whole| whole.trees.len());
         match whole {
-            Some(grown) if n_grown == forest.n_trees => Ok(GrownForest { forest, grown }),
+            Some(grown) if n_grown == forest.n_trees => {
+                if grown.is_of(task.train.data(), Sampling::seed_of(task.seed, 0)) {
+                    Ok(GrownForest { forest, grown })
+                } else {
+                    Err(refused("grown on other rows, or in another order"))
+                }
+            }
             _ => Err(refused(&format!("{n_grown} trees of {}", forest.n_trees))),
         }
     }
@@ -61,9 +69,20 @@ impl ChainLearner for GrownForest {
         Ok(self.forest.trusting(self.fit_independent(train, rows, seed)?, train, rows))
     }
 
-    /// The trees, if they were grown on these rows and labels by this seed.
+    /// The trees that were grown; of other rows, such as those of a fold by which a setting is chosen, trees
+    /// that are grown now.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        let (grown, data) = (&self.grown, train.data());
+        if self.grown.seed == seed && self.grown.rows == rows {
+            return Ok(self.grown.clone());
+        }
+        self.forest.fit_independent(train, rows, seed)
+    }
+}
+
+impl ForestModel {
+    /// Whether its trees are those that a seed grows on all rows of a data set, as far as that can be told
+    /// without the inputs.
+    fn is_of(&self, data: &Dataset, seed: Seed) -> bool {
         let dimensions = Dimensions {
             n_labels: data.n_labels(),
             n_features: data.n_features(),
@@ -71,22 +90,17 @@ impl ChainLearner for GrownForest {
             n_rows: data.n_rows(),
             n_train: None,
         };
-        let labels = TrainingLabels::new(data.labels(), &grown.rows);
-        let is_same = grown.seed == seed
-            && grown.rows == rows
-            && grown.fits(&dimensions)
-            && grown.sets == labels.sets
-            && grown.set_of_row == labels.set_of_row
-            && (0..grown.trees.len()).into_par_iter().all(|tree| grown.is_in_its_place(tree));
-        if is_same {
-            Ok(grown.clone())
-        } else {
-            Err(refused("grown on other rows, or in another order"))
-        }
+        let has_the_labels = || {
+            let labels = TrainingLabels::new(data.labels(), &self.rows);
+            self.sets == labels.sets && self.set_of_row == labels.set_of_row
+        };
+        self.seed == seed
+            && self.rows.iter().copied().eq(0..data.n_rows())
+            && self.fits(&dimensions)
+            && has_the_labels()
+            && (0..self.trees.len()).into_par_iter().all(|tree| self.is_in_its_place(tree))
     }
-}
 
-impl ForestModel {
     /// Whether a tree has the rows that the seed of its place draws: it has other rows in another place.
     fn is_in_its_place(&self, tree: usize) -> bool {
         let n_draws = draws(self.rows.len(), self.seed.child("tree", tree));
