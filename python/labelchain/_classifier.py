@@ -108,36 +108,9 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         """
         # What was learned before must not be mixed with what is learned now.
         self.__dict__.pop("_model", None)
-        if isinstance(X, Dataset) and Y is None:
-            rows, container = X._rows, PLAIN
-            self._learn_names(rows.attributes)
-        elif Y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None: fit(X, Y) needs the labels of the rows"
-            )
-        else:
-            labels, container = read_labels(Y)
-            if labels.n_rows == 0:
-                raise _labelchain.DataError("there are no rows to learn from (0 samples)")
-            if not labels.is_known:
-                raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
-            X = X._inputs() if isinstance(X, Dataset) else X
-            names = getattr(X, "column_names", getattr(X, "columns", []))
-            if both := [name for name in labels.names if name in list(names)]:
-                raise _labelchain.DataError(
-                    f"column {both[0]!r} is in X and in Y\n  help: leave the labels out of X"
-                )
-            rows = to_rows(self, X, labels, reset=True)
+        rows, container = self._training_rows(X, Y)
         with progress_bar(self.verbose) as progress:
-            model = _labelchain.Model.fit(
-                rows,
-                _text("method", self.method),
-                None if self.aim is None else _text("aim", self.aim),
-                self._settings(),
-                _seed(self.random_state),
-                _n_threads(self.n_jobs),
-                progress,
-            )
+            model = _labelchain.Model.fit(rows, self._training(), n_threads(self.n_jobs), progress)
         self._set_model(model, container)
         return self
 
@@ -251,6 +224,37 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         found = self._model.out_of_bag
         return None if found is None else {name: float("nan") if loss is None else loss for name, loss in found}
 
+    def _training_rows(self, X: Any, Y: Any) -> tuple[_labelchain.Rows, Container]:
+        """Rows and labels to learn from, and what the labels came in; the names of inputs are learned."""
+        if isinstance(X, Dataset) and Y is None:
+            self._learn_names(X._rows.attributes)
+            return X._rows, PLAIN
+        if Y is None:
+            raise ValueError(
+                "requires y to be passed, but the target y is None: fit(X, Y) needs the labels of the rows"
+            )
+        labels, container = read_labels(Y)
+        if labels.n_rows == 0:
+            raise _labelchain.DataError("there are no rows to learn from (0 samples)")
+        if not labels.is_known:
+            raise _labelchain.DataError("Input Y contains NaN throughout, and there is nothing to learn")
+        X = X._inputs() if isinstance(X, Dataset) else X
+        names = getattr(X, "column_names", getattr(X, "columns", []))
+        if both := [name for name in labels.names if name in list(names)]:
+            raise _labelchain.DataError(
+                f"column {both[0]!r} is in X and in Y\n  help: leave the labels out of X"
+            )
+        return to_rows(self, X, labels, reset=True), container
+
+    def _training(self) -> dict[str, Any]:
+        """What is to be trained."""
+        return {
+            "method": _text("method", self.method),
+            "aim": None if self.aim is None else _text("aim", self.aim),
+            "settings": self._settings(),
+            "seed": _seed(self.random_state),
+        }
+
     def _set_model(self, model: _labelchain.Model, container: Container) -> None:
         self._model, self._container = model, container
         self.label_names_ = model.label_names
@@ -280,7 +284,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     def _request(self, rows: _labelchain.Rows, aim: str | None, known: Any) -> dict[str, Any]:
         labels = None if known is None else read_known(known, self.label_names_, rows.n_rows)
         aim = None if aim is None else _text("aim", aim)
-        return {"aim": aim, "known": labels, "n_threads": _n_threads(self.n_jobs)}
+        return {"aim": aim, "known": labels, "n_threads": n_threads(self.n_jobs)}
 
     def _answer(self, ask: Any, X: Any, aim: str | None, known: Any) -> Any:
         check_is_fitted(self)
@@ -320,12 +324,16 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Labe
     Nothing in the file is run, and what it holds is checked, so that a file of a stranger can at worst be
     refused. ``max_memory`` is how many bytes it may take; by default three quarters of the memory.
     """
-    model = _labelchain.Model.load(os.fspath(path), max_memory)
+    return of_model(_labelchain.Model.load(os.fspath(path), max_memory), PLAIN)
+
+
+def of_model(model: _labelchain.Model, container: Container) -> LabelChainClassifier:
+    """A fitted classifier of a trained model, whose answers come in a container."""
     classifier = LabelChainClassifier(
         model.method, aim=model.aim, random_state=model.seed, **model.settings
     )
     classifier._learn_names(model.attributes)
-    classifier._set_model(model, PLAIN)
+    classifier._set_model(model, container)
     return classifier
 
 
@@ -350,7 +358,8 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _n_threads(n_jobs: int | None) -> int:
+def n_threads(n_jobs: int | None) -> int:
+    """Threads as the extension counts them: 0 is one for each core."""
     return 0 if n_jobs is None else joblib.effective_n_jobs(n_jobs)
 
 

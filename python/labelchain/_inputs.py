@@ -45,7 +45,7 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
 
         X, kind = pyarrow.table(X), "pyarrow"
     if kind is not None and not (kind == "pandas" and _is_numeric(X)):
-        _check_names(estimator, X, reset=reset)
+        check_names(estimator, X, reset=reset)
         columns = COLUMNS[kind](X)
         if not columns:
             raise DataError("X has no columns, and there is nothing to learn from")
@@ -64,9 +64,15 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
     X = _validated(estimator, X, reset=reset)
     names = _names(estimator)
     if sparse.issparse(X):
-        starts, columns = (part.astype(np.int64, copy=False) for part in (X.indptr, X.indices))
-        return Rows.from_sparse(X.shape[1], starts, columns, X.data, names, labels)
-    return Rows.from_dense(X, names, labels)
+        starts, columns = (_plain(part, np.int64) for part in (X.indptr, X.indices))
+        return Rows.from_sparse(X.shape[1], starts, columns, _plain(X.data), names, labels)
+    return Rows.from_dense(_plain(X), names, labels)
+
+
+def _plain(cells: Any, dtype: Any = np.float64) -> np.ndarray:
+    """An array whose cells stand one after the other, as it is where they do. What comes from another process may
+    begin at an address that is no multiple of eight, and is copied."""
+    return np.require(cells, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _names(estimator: Any) -> list[str] | None:
@@ -88,13 +94,20 @@ def _validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     return estimator._validate_data(X, force_all_finite="allow-nan", **checks)
 
 
-def _check_names(estimator: Any, X: Any, *, reset: bool) -> None:
+def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
     """What scikit-learn checks of the names and the number of columns, with its own messages."""
     if hasattr(validation, "_check_feature_names"):
         validation._check_feature_names(estimator, X, reset=reset)
-        validation._check_n_features(estimator, X, reset=reset)
     else:
         estimator._check_feature_names(X, reset=reset)
+    check_n_features(estimator, X, reset=reset)
+
+
+def check_n_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """What scikit-learn checks of the number of columns, with its own message."""
+    if hasattr(validation, "_check_n_features"):
+        validation._check_n_features(estimator, X, reset=reset)
+    else:
         estimator._check_n_features(X, reset=reset)
 
 
@@ -121,7 +134,7 @@ def _text(name: str, codes: Any, values: Iterable[Any]) -> Column:
 
 
 def _numbers(name: str, cells: Any) -> Column:
-    return name, np.ascontiguousarray(cells, dtype=np.float64), None
+    return name, _plain(cells), None
 
 
 def _durations(name: str, cells: np.ndarray) -> Column:
@@ -133,7 +146,7 @@ def _durations(name: str, cells: np.ndarray) -> Column:
 
 def _dates(name: str, milliseconds: Any) -> Column:
     """Dates, of milliseconds since 1970: the library learns from the day, the weekday and the month."""
-    return name, np.ascontiguousarray(milliseconds, dtype=np.float64) / 86_400_000, "date"
+    return name, _plain(milliseconds) / 86_400_000, "date"
 
 
 def _refused(name: str, kind: Any) -> DataError:

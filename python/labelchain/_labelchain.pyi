@@ -1,4 +1,5 @@
 import os
+import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,13 +74,15 @@ class Model:
     @staticmethod
     def fit(
         rows: Rows,
-        method: str,
-        aim: str | None,
-        settings: Sequence[tuple[str, Any]],
-        seed: int,
+        training: dict[str, Any],
         n_threads: int,
         progress: Callable[[int, int], None] | None = None,
+        parts: Sequence[bytes] | None = None,
     ) -> Model: ...
+    @staticmethod
+    def fit_parts(rows: Rows, training: dict[str, Any], n_threads: int, first: int, end: int) -> bytes: ...
+    @staticmethod
+    def n_parts(training: dict[str, Any]) -> int | None: ...
     @staticmethod
     def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Model: ...
     @staticmethod
@@ -113,6 +116,34 @@ class Comparison:
         gaps: str,
     ) -> None: ...
     def text(self, ending: str) -> str: ...
+
+#: Set, checksum of its data, fold, and the methods with their fingerprints.
+Task = tuple[str, str, int, list[tuple[str, str]]]
+#: Set, method, fold, losses or an error, seconds of processors, bytes of memory.
+Cell = tuple[str, str, int, list[float | None] | None, str | None, float, int | None]
+#: Its path, its text, and where the data files are.
+Protocol = tuple[pathlib.Path, str, pathlib.Path | None]
+
+class StudyRun:
+    protocol: Protocol
+    results: pathlib.Path
+    tasks: list[Task]
+    summary: dict[str, Any]
+    def __init__(
+        self,
+        protocol: str | os.PathLike[str],
+        results: str | os.PathLike[str] | None = None,
+        data: str | os.PathLike[str] | None = None,
+        only: str | None = None,
+    ) -> None: ...
+    def start(self, tasks: Sequence[Task]) -> None: ...
+    def record(self, cells: Sequence[Cell]) -> None: ...
+    def fail(self, task: Task, error: str) -> None: ...
+    def end(self) -> None: ...
+
+class FoldWorker:
+    def __init__(self, protocol: Protocol, n_threads: int, max_memory: int | None = None) -> None: ...
+    def compute(self, task: Task) -> list[Cell]: ...
 
 def settings() -> list[dict[str, Any]]: ...
 def methods() -> list[str]: ...

@@ -25,6 +25,13 @@ class Container:
     #: Whether there was one label, without a dimension of its own, as of a binary classifier.
     is_single: bool = False
 
+    def in_kind(self, kind: str) -> Container:
+        """A container of another kind for the same values; their type stays where both kinds have it."""
+        if kind == self.kind:
+            return self
+        is_known = isinstance(self.dtype, np.dtype) and kind in ("array", "csr", "pandas")
+        return dataclasses.replace(self, kind=kind, dtype=self.dtype if is_known else self.classes.dtype)
+
     def filled(self, cells: np.ndarray, names: list[str], index: Any) -> Any:
         """Answers of 1 and 0 in this container."""
         if self.kind == "csr":

@@ -12,6 +12,7 @@ mod losses;
 mod model;
 mod rows;
 mod settings;
+mod study;
 mod work;
 
 use pyo3::prelude::*;
@@ -37,6 +38,8 @@ mod _labelchain {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::settings::{aims, check_name, methods, settings};
+    #[pymodule_export]
+    use crate::study::{FoldWorker, StudyRun};
 
     use super::*;
 

@@ -23,6 +23,31 @@ pub(crate) struct Model {
     model: labelchain::Model,
 }
 
+/// What is to be trained.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Training<'py> {
+    method: String,
+    aim: Option<String>,
+    settings: Vec<(String, Bound<'py, PyAny>)>,
+    seed: u64,
+}
+
+impl Training<'_> {
+    fn read(&self) -> PyResult<(Method, Settings, u64)> {
+        let mut method: Method = self.method.parse().map_err(exception)?;
+        if let (Some(aim), false) = (&self.aim, method.has_aim()) {
+            method = method.with_aim(aim.parse().map_err(exception)?);
+        }
+        let mut chain = LabelChain::with(method, Settings::default());
+        for (name, value) in &self.settings {
+            chain = set(chain, name, value)?;
+        }
+        // A chain holds a function that other threads must not call, and settings that all may read.
+        Ok((method, chain.settings().clone(), self.seed))
+    }
+}
+
 /// What to answer, and with how many threads.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -37,39 +62,58 @@ type Numbers<'py> = (Option<Bound<'py, PyArray2<f64>>>, Vec<String>);
 
 #[pymethods]
 impl Model {
-    /// Trains a method on labelled rows.
+    /// Trains a method on labelled rows. Where the parts of the model were trained before, they are joined.
     #[staticmethod]
-    #[pyo3(signature = (rows, method, aim, settings, seed, n_threads, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    #[pyo3(signature = (rows, training, n_threads, progress=None, parts=None))]
     fn fit(
         py: Python<'_>,
         rows: &Rows,
-        method: &str,
-        aim: Option<&str>,
-        settings: Vec<(String, Bound<'_, PyAny>)>,
-        seed: u64,
+        training: Training<'_>,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
+        parts: Option<Vec<Vec<u8>>>,
     ) -> PyResult<Model> {
-        let mut method: Method = method.parse().map_err(exception)?;
-        if let (Some(aim), false) = (aim, method.has_aim()) {
-            method = method.with_aim(aim.parse().map_err(exception)?);
-        }
-        let mut chain = LabelChain::with(method, Settings::default());
-        for (name, value) in &settings {
-            chain = set(chain, name, value)?;
-        }
-        // A chain holds a function that other threads must not call, and settings that all may read.
-        let settings = chain.settings().clone();
+        let (method, settings, seed) = training.read()?;
         let model = work(py, n_threads, progress, |cancel, progress| {
+            let chain = LabelChain::with(method, settings)
+                .seed(seed)
+                .max_memory(three_quarters())
+                .cancelled_by(cancel)
+                .progress(progress);
+            match parts {
+                Some(parts) => chain.fit_joining(&rows.data, &parts),
+                None => chain.fit(&rows.data),
+            }
+        })?;
+        Ok(Model { model })
+    }
+
+    /// Trains the parts of a model from one to before another.
+    #[staticmethod]
+    fn fit_parts<'py>(
+        py: Python<'py>,
+        rows: &Rows,
+        training: Training<'_>,
+        n_threads: usize,
+        first: usize,
+        end: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (method, settings, seed) = training.read()?;
+        let part = work(py, n_threads, None, |cancel, _| {
             LabelChain::with(method, settings)
                 .seed(seed)
                 .max_memory(three_quarters())
                 .cancelled_by(cancel)
-                .progress(progress)
-                .fit(&rows.data)
+                .fit_parts(&rows.data, first..end)
         })?;
-        Ok(Model { model })
+        Ok(PyBytes::new(py, &part))
+    }
+
+    /// How many parts a model has that can be trained without each other; none where it has none.
+    #[staticmethod]
+    fn n_parts(training: Training<'_>) -> PyResult<Option<usize>> {
+        let (method, settings, _) = training.read()?;
+        Ok(LabelChain::with(method, settings).n_parts())
     }
 
     /// Reads a model file.

@@ -44,6 +44,20 @@ def test_float32_fortran_and_lists_are_the_same_numbers(numbers):
         assert model_bytes(nb().fit(same, Y)) == expected
 
 
+def test_an_array_from_another_process_may_begin_anywhere(numbers):
+    X, Y = numbers
+    expected = model_bytes(nb().fit(X, Y))
+    bytes_ = np.frombuffer(b"0" + X.tobytes(), dtype=np.uint8)
+    odd = np.ndarray(X.shape, X.dtype, bytes_.data, offset=1)
+    assert not odd.flags.aligned
+    assert model_bytes(nb().fit(odd, Y)) == expected
+    frame = pd.DataFrame({name: np.ndarray(len(X), X.dtype, X[:, at].tobytes() + b"0") for at, name in enumerate("abcd")})
+    frame["text"] = "always"
+    column = np.ndarray(len(X), X.dtype, b"0" + X[:, 0].tobytes(), offset=1)
+    moved = frame.assign(a=pd.Series(column, copy=False))
+    assert model_bytes(nb().fit(moved, Y)) == model_bytes(nb().fit(frame, Y))
+
+
 def test_an_array_is_not_changed(numbers):
     X, Y = numbers
     copies = X.copy(), Y.copy()

@@ -51,6 +51,7 @@ static CENTROID: Base = Base {
     learns_by_column: false,
     takes_unknown_labels: false,
     updating: Updating::Never,
+    parts: None,
     // Two means of each input and a share of each other label, for each label of each member.
     training_bytes: |task| {
         let n_labels = task.train.data().n_labels() as u64;

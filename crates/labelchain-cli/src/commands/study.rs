@@ -99,7 +99,7 @@ impl Files {
     }
 
     fn results(&self) -> PathBuf {
-        self.results.clone().unwrap_or_else(|| self.protocol.with_extension("db"))
+        self.results.clone().unwrap_or_else(|| study::results_beside(&self.protocol))
     }
 
     /// The same, for whoever needs something to be there.

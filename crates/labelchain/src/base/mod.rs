@@ -13,6 +13,7 @@ pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
 pub use svm::{BinarySvm, Grid, GridCriterion, Kernel, Svm, SvmChain, TrainingRows, Tuned};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -48,6 +49,8 @@ pub struct Base {
     pub takes_unknown_labels: bool,
     /// Whether its models learn from further rows ([`ChainModel::updated`]).
     pub updating: Updating,
+    /// How its model is trained by several processes; none where each trains models as a whole.
+    pub parts: Option<&'static BaseParts>,
     /// About how many bytes all members take while they are trained, beside the training set: an upper
     /// bound within a factor of two or so, by which too much is refused beforehand.
     pub training_bytes: fn(&BaseTask) -> u64,
@@ -74,6 +77,24 @@ pub enum BaseKind {
         decode: Decode<dyn FixedOrderModel>,
     },
 }
+
+/// A model that members share and that consists of parts, such as trees, which are trained without a look
+/// at each other.
+pub struct BaseParts {
+    /// How many parts it has.
+    pub n_parts: fn(&Settings) -> usize,
+    /// Trains some of them on some rows, as bytes.
+    pub train: fn(&BaseTask, &[usize], Range<usize>, Seed) -> Result<PartBytes>,
+    /// Makes a learner whose model consists of these parts.
+    pub learner: JoinParts,
+}
+
+/// Makes a learner whose model consists of parts, in their order. It refuses other than all parts, and to
+/// learn from other rows than they did.
+pub type JoinParts = fn(&BaseTask, &[PartBytes]) -> Result<Box<dyn AnyOrderLearner>>;
+
+/// Some parts of a model, to be sent to the process that joins them.
+pub type PartBytes = Vec<u8>;
 
 /// Which further rows a model learns from, without those that it was trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

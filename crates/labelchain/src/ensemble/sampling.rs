@@ -131,13 +131,13 @@ impl Sampling {
         let n_rows = train.data().n_rows();
         if self.member_rows == MemberRows::Shared {
             let draw = |member| {
-                let (seed, all) = (seed.child("member", member), (0..n_rows).collect());
+                let (seed, all) = (Self::seed_of(seed, member), (0..n_rows).collect());
                 Ok(Draw { seed, fitting: (0..n_rows).collect(), validation: all, out_of_bag: true })
             };
             return train_all(1, train, draw, fit);
         }
         let draw = |member| {
-            let seed = seed.child("member", member);
+            let seed = Self::seed_of(seed, member);
             let drawn = subsample(n_rows, self.sample, seed)?;
             let cut = self.cut(drawn.len(), n_rows, seed)?;
             let of = |places: Vec<usize>| places.into_iter().map(|at| drawn[at]).collect();
@@ -145,6 +145,11 @@ impl Sampling {
             Ok(Draw { seed, fitting, validation, out_of_bag: false })
         };
         train_all(self.n_members, train, draw, fit)
+    }
+
+    /// What everything about a member is drawn by.
+    pub(crate) fn seed_of(seed: Seed, member: usize) -> Seed {
+        seed.child("member", member)
     }
 
     /// The members that share the model of a candidate, each with an order of its own.
@@ -155,7 +160,7 @@ impl Sampling {
         seed: Seed,
     ) -> Vec<Candidate<M>> {
         let member = |at: usize| {
-            let order = Order::random(n_labels, seed.child("member", at).child("order", 0));
+            let order = Order::random(n_labels, Self::seed_of(seed, at).child("order", 0));
             Candidate { at, order, ..of.clone() }
         };
         (0..self.n_members).map(member).collect()

@@ -434,8 +434,10 @@ impl Fold {
         // The models end with the iterator, and so does what they reserved.
         let scope = self.train.memory().scope();
         let (train, calibrates) = (&self.train, wanted.probabilities);
-        let mut fitted =
-            fit(methods, Fitting { settings, train, seed: self.seed, calibrates, progress });
+        let mut fitted = fit(
+            methods,
+            Fitting { settings, train, seed: self.seed, calibrates, parts: &[], progress },
+        );
         let mut waiting: HashMap<usize, Result<Tested>> = HashMap::new();
         let mut begun: Vec<Method> = Vec::new();
         methods.iter().enumerate().map(move |(at, method)| {

@@ -1,6 +1,7 @@
 //! From a training set to ensembles: what several methods share is trained once.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Method;
@@ -41,7 +42,30 @@ pub(crate) struct Fitting<'a> {
     pub(crate) seed: Seed,
     /// Whether to learn how scores become probabilities, beyond what the aims of the methods need.
     pub(crate) calibrates: bool,
+    /// The parts of the model that were trained before ([`fit_parts`]); none to train all of it.
+    pub(crate) parts: &'a [Vec<u8>],
     pub(crate) progress: &'a dyn Fn(Progress),
+}
+
+/// Trains some parts of the model of a method that [is trained in parts](Method::n_parts).
+pub(crate) fn fit_parts(method: Method, fitting: Fitting, parts: Range<usize>) -> Result<Vec<u8>> {
+    method.check(fitting.settings)?;
+    let base = method.base;
+    let n_parts = method.n_parts(fitting.settings).unwrap_or(0);
+    let Some(of) = base.parts.filter(|_| parts.start < parts.end && parts.end <= n_parts) else {
+        return Err(Error::Value {
+            name: "parts".into(),
+            value: format!("{} to {} of {method}", parts.start, parts.end),
+            accepted: format!("some of the {n_parts} that its model has"),
+        });
+    };
+    let settings = fitting.settings_of(base);
+    let task = fitting.task(&settings, fitting.sampling(base));
+    fitting.reserve(base, task.sampling, fitting.train.memory())?;
+    let train = |rows: &[usize], _: &Order, seed| (of.train)(&task, rows, parts.clone(), seed);
+    // Members share the model that has parts, so there is one candidate.
+    let trained = task.sampling.candidates(fitting.train, fitting.seed, train)?;
+    Ok(trained.into_iter().flat_map(|candidate| candidate.model).collect())
 }
 
 /// Fits several methods on one training set, one after the other: the members of a base are trained
@@ -138,7 +162,11 @@ impl Fitting<'_> {
         let models = match base.kind {
             BaseKind::AnyOrder { learner, .. } => {
                 let models = Shared::default();
-                Models::AnyOrder { learner: learner(&task)?, models, is_chained }
+                let learner = match base.parts {
+                    Some(of) if !self.parts.is_empty() => (of.learner)(&task, self.parts)?,
+                    _ => learner(&task)?,
+                };
+                Models::AnyOrder { learner, models, is_chained }
             }
             BaseKind::FixedOrder { learner, .. } => Models::FixedOrder {
                 learner: learner(&task)?,
@@ -426,8 +454,14 @@ mod tests {
             let methods = ["br-svm".parse().unwrap()];
             let (seed, progress) = (Seed::new(1), &|_| ());
             let calibrates = false;
-            let fitting =
-                Fitting { settings: &settings, train: &train, seed, calibrates, progress };
+            let fitting = Fitting {
+                settings: &settings,
+                train: &train,
+                seed,
+                calibrates,
+                parts: &[],
+                progress,
+            };
             fit(&methods, fitting).next().unwrap().unwrap().tuned
         };
         let selected = found(40, true);

@@ -1,13 +1,14 @@
 //! Training: what is to be trained, on what, and with what.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Model;
 use crate::data::{Bags, Dataset, Matrix};
 use crate::error::{Error, Result};
-use crate::method::{Fitting, Method, fit, setting};
+use crate::method::{Fitting, Method, fit, fit_parts, setting};
 use crate::prepare::{BagReduction, Encoder, Prepared, TextSettings};
 use crate::progress::{Cancel, Progress, RunOptions};
 use crate::seed::Seed;
@@ -105,11 +106,51 @@ impl<'p> LabelChain<'p> {
 
     /// Trains on all rows.
     pub fn fit(&self, data: &Dataset) -> Result<Model> {
-        self.fit_part(data, true)
+        self.fit_with(data, true, &[])
     }
 
-    /// `calibrates` says whether to learn how scores become probabilities.
-    fn fit_part(&self, data: &Dataset, calibrates: bool) -> Result<Model> {
+    /// How many parts the model has that can be trained without each other, such as the trees of a forest;
+    /// none where it is trained as a whole.
+    pub fn n_parts(&self) -> Option<usize> {
+        self.method.n_parts(&self.settings)
+    }
+
+    /// Trains some parts of the model on all rows. Processes that train some each, on the same rows, have
+    /// trained what one would have: [`fit_joining`](LabelChain::fit_joining) makes the model of them.
+    ///
+    /// ```
+    /// use labelchain::{Dataset, LabelChain};
+    ///
+    /// let inputs = [72., 3., 80., 4., 75., 9., 90., 8., 128., 2., 140., 3., 130., 9., 150., 8.];
+    /// let tags = [&["calm"][..], &["calm"], &["loud"], &["loud"], &["fast"], &["fast"],
+    ///             &["fast", "loud"], &["fast", "loud"]];
+    /// let songs = Dataset::from_rows(2, &inputs)?.with_label_sets(&["calm", "fast", "loud"], &tags)?;
+    ///
+    /// let forest = LabelChain::new("certain-forest")?.set("trees", 10)?;
+    /// let parts = [forest.fit_parts(&songs, 0..4)?, forest.fit_parts(&songs, 4..10)?];
+    /// let model = forest.fit_joining(&songs, &parts)?;
+    /// assert_eq!(model.to_bytes()?, forest.fit(&songs)?.to_bytes()?);
+    /// # Ok::<(), labelchain::Error>(())
+    /// ```
+    pub fn fit_parts(&self, data: &Dataset, parts: Range<usize>) -> Result<Vec<u8>> {
+        let (_, train) = self.prepare(data)?;
+        fit_parts(self.method, self.fitting(&train, false, &[]), parts)
+    }
+
+    /// Makes the model of all its parts, in their order. Its bytes are those of [`fit`](LabelChain::fit).
+    pub fn fit_joining(&self, data: &Dataset, parts: &[Vec<u8>]) -> Result<Model> {
+        if self.n_parts().is_none() || parts.is_empty() {
+            return Err(Error::Value {
+                name: "parts".into(),
+                value: format!("{} of {}", parts.len(), self.method),
+                accepted: "at least one, of a method whose model has parts".into(),
+            });
+        }
+        self.fit_with(data, true, parts)
+    }
+
+    /// The rows as they are learned from: with texts and dates encoded, and that standardized.
+    fn prepare(&self, data: &Dataset) -> Result<(Option<(Encoder, Dataset)>, Prepared)> {
         if data.n_rows() == 0 {
             let purpose = "training".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
@@ -118,19 +159,37 @@ impl<'p> LabelChain<'p> {
             let reason = "there is nothing to learn".into();
             return Err(Error::NoLabels { path: data.name().into(), reason });
         }
-        let RunOptions { max_memory, cancel, progress } = &self.options;
+        let RunOptions { max_memory, cancel, .. } = &self.options;
         cancel.check()?;
+        let encode = |encoder: Encoder| -> Result<(Encoder, Dataset)> {
+            let (encoded, _) = encoder.apply(data, Path::new(data.name()))?;
+            Ok((encoder, encoded))
+        };
         let encoder = Encoder::fit(data, TextSettings::of(&self.settings))?;
-        let encoded = encoder.as_ref().map(|it| it.apply(data, Path::new(data.name())));
-        let encoded = encoded.transpose()?.map(|(encoded, _)| encoded);
-        let file = data;
-        let data = encoded.as_ref().unwrap_or(file);
-        let train = Prepared::new(data.clone())?.within(*max_memory).cancelled_by(cancel);
+        let encoded = encoder.map(encode).transpose()?;
+        let rows = encoded.as_ref().map_or(data, |(_, encoded)| encoded).clone();
+        let train = Prepared::new(rows)?.within(*max_memory).cancelled_by(cancel);
+        Ok((encoded, train))
+    }
+
+    fn fitting<'t>(
+        &'t self,
+        train: &'t Prepared,
+        calibrates: bool,
+        parts: &'t [Vec<u8>],
+    ) -> Fitting<'t> {
         let seed = Seed::new(self.seed).child("whole", 0);
-        let settings = &self.settings;
-        let fitting = Fitting { settings, train: &train, seed, calibrates, progress };
+        let progress = self.options.progress;
+        Fitting { settings: &self.settings, train, seed, calibrates, parts, progress }
+    }
+
+    /// `calibrates` says whether to learn how scores become probabilities; `parts` were trained before.
+    fn fit_with(&self, file: &Dataset, calibrates: bool, parts: &[Vec<u8>]) -> Result<Model> {
+        let (encoded, train) = self.prepare(file)?;
+        let (encoder, encoded) = encoded.unzip();
+        let data = encoded.as_ref().unwrap_or(file);
         let methods = [self.method];
-        let fitted = fit(&methods, fitting).next().transpose()?;
+        let fitted = fit(&methods, self.fitting(&train, calibrates, parts)).next().transpose()?;
         let Some(fitted) = fitted else { return Err(Error::Cancelled) };
         // A model that could not answer as it is asked to is told now, not when it is used.
         if calibrates {
@@ -158,7 +217,7 @@ impl<'p> LabelChain<'p> {
             ids: file.ids().iter().map(|id| id.name.clone()).collect(),
             left_out: file.left_out().to_vec(),
             out_of_bag,
-            max_memory: *max_memory,
+            max_memory: self.options.max_memory,
             cancel: Cancel::default(),
         })
     }
@@ -203,7 +262,7 @@ impl<'p> LabelChain<'p> {
         }
         let mut whole: Option<Model> = None;
         for part in parts {
-            let part = self.fit_part(&part?, false)?;
+            let part = self.fit_with(&part?, false, &[])?;
             whole = Some(match whole {
                 None => part,
                 Some(before) => before.concat_columns(part).ok_or_else(refused)?,

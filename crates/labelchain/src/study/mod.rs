@@ -5,6 +5,9 @@
 //! cells that are left. The numbers are those of one uninterrupted run, and those of [`evaluate`] on
 //! the same set.
 //!
+//! [`run`] computes in threads of one process. A front end that has other machines takes the folds of a
+//! [`StudyRun`], has each computed by a [`FoldWorker`] over there, and records the cells itself.
+//!
 //! [`evaluate`]: crate::experiment::CrossValidation
 
 mod document;
@@ -23,6 +26,7 @@ pub use ledger::{Cell, Key};
 pub use merge::{Merged, merge};
 pub use part::{Only, Shard};
 pub use protocol::{MethodSpec, Protocol, SetSpec};
-pub use run::{RunProgress, StudyOptions, Summary, run};
+pub use run::{RunProgress, StudyOptions, StudyRun, Summary, results_beside, run};
 pub use source::SetSource;
 pub use status::{State, Status, finished_results, results, status};
+pub use work::{FoldTask, FoldWorker};

@@ -7,6 +7,7 @@ pub(super) struct Pace {
 
 #[derive(Clone, Default)]
 struct SetPace {
+    name: String,
     /// The size of the file.
     n_bytes: u64,
     n_left: usize,
@@ -15,15 +16,16 @@ struct SetPace {
 }
 
 impl Pace {
-    /// Takes for each data set the size of its file and the number of folds to compute.
-    pub(super) fn new(sets: impl Iterator<Item = (u64, usize)>) -> Pace {
-        let of_set = |(n_bytes, n_left)| SetPace { n_bytes, n_left, ..SetPace::default() };
+    /// Takes for each data set its name, the size of its file and the number of folds to compute.
+    pub(super) fn new(sets: impl Iterator<Item = (String, u64, usize)>) -> Pace {
+        let of_set =
+            |(name, n_bytes, n_left)| SetPace { name, n_bytes, n_left, ..SetPace::default() };
         Pace { sets: sets.map(of_set).collect() }
     }
 
     /// Records that a fold of a set took this long.
-    pub(super) fn done(&mut self, set: usize, seconds: f64) {
-        let set = &mut self.sets[set];
+    pub(super) fn done(&mut self, set: &str, seconds: f64) {
+        let Some(set) = self.sets.iter_mut().find(|of| of.name == set) else { return };
         set.n_left = set.n_left.saturating_sub(1);
         set.n_done += 1;
         set.seconds += seconds;
@@ -52,12 +54,12 @@ mod tests {
 
     #[test]
     fn sets_without_a_fold_done_are_estimated_by_their_size() {
-        let mut pace = Pace::new([(100, 3), (1000, 2)].into_iter());
+        let mut pace = Pace::new([("a".into(), 100, 3), ("b".into(), 1000, 2)].into_iter());
         assert_eq!(pace.left(), None);
-        pace.done(0, 4.0);
+        pace.done("a", 4.0);
         // Two more of 4 s, and two of a file ten times as large: 40 s each.
         assert_eq!(pace.left(), Some(88.0));
-        pace.done(1, 10.0);
+        pace.done("b", 10.0);
         assert_eq!(pace.left(), Some(18.0));
     }
 }

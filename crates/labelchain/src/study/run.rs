@@ -2,19 +2,20 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZero;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::ledger::{Cell, Heading, Key, Ledger};
 use super::pace::Pace;
 use super::part::{Only, Shard};
 use super::protocol::Protocol;
-use super::work::{Message, Unit, Work};
-use crate::error::{Error, Result};
+use super::work::{FoldTask, FoldWorker};
+use crate::error::{Error, Result, unpoisoned};
+use crate::progress::Cancel;
 
 /// How to run a study.
 #[derive(Clone, Debug)]
@@ -66,8 +67,85 @@ pub struct Summary {
     pub is_interrupted: bool,
 }
 
-/// Computes the cells of a study that are left. Cells that are done are kept; cells that failed are
-/// tried again.
+/// Where the results of a protocol are unless somebody says: beside it, with the ending `.db`.
+pub fn results_beside(protocol: &Path) -> PathBuf {
+    protocol.with_extension("db")
+}
+
+/// A run that has begun: which folds are left, and the one right to write their results.
+///
+/// Who computes the folds is not its affair: [`run`] gives them to threads, and another front end may
+/// give them to other machines ([`FoldWorker`]).
+pub struct StudyRun {
+    ledger: Ledger,
+    folds: Vec<FoldTask>,
+    summary: Summary,
+}
+
+impl StudyRun {
+    /// Begins to add to a file of results, which nobody else may then. Cells that are done are kept; cells
+    /// that failed are tried again.
+    pub fn begin(
+        protocol: &Protocol,
+        results: &Path,
+        shard: Shard,
+        only: &Only,
+    ) -> Result<StudyRun> {
+        only.check(protocol)?;
+        let mut checksums = HashMap::new();
+        for (at, set) in protocol.sets.iter().enumerate() {
+            if let Some(checksum) = set.source.checksum()? {
+                checksums.insert(at, checksum);
+            }
+        }
+        let ledger = Ledger::lock(results)?;
+        ledger.join(&Heading::of(protocol, &checksums))?;
+        ledger.commit()?;
+        let done: HashSet<Key> =
+            ledger.cells()?.iter().filter(|cell| cell.outcome.is_ok()).map(Cell::key).collect();
+        let (folds, summary) = plan(protocol, shard, only, &checksums, &done);
+        Ok(StudyRun { ledger, folds, summary })
+    }
+
+    /// The folds to compute, set after set.
+    pub fn folds(&self) -> &[FoldTask] {
+        &self.folds
+    }
+
+    /// What was done so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Notes that a fold is being computed.
+    pub fn start(&self, fold: &FoldTask) -> Result<()> {
+        self.ledger.start(&fold.keys())
+    }
+
+    /// Writes a cell. It lasts from the next [`commit`](StudyRun::commit) on.
+    pub fn record(&mut self, cell: &Cell) -> Result<()> {
+        self.ledger.write(cell)?;
+        match cell.outcome {
+            Ok(_) => self.summary.n_done += 1,
+            Err(_) => self.summary.n_failed += 1,
+        }
+        Ok(())
+    }
+
+    /// Makes everything written so far last.
+    pub fn commit(&self) -> Result<()> {
+        self.ledger.commit()
+    }
+
+    /// Ends the run, after which another may begin.
+    pub fn end(self) -> Result<Summary> {
+        self.ledger.close()?;
+        Ok(self.summary)
+    }
+}
+
+/// Computes the cells of a study that are left, in threads of this process. Cells that are done are kept;
+/// cells that failed are tried again.
 ///
 /// When `cancel` becomes true, it returns at once. Cells that are being computed are abandoned, and
 /// their threads end when they next check.
@@ -78,73 +156,97 @@ pub fn run(
     progress: &mut dyn FnMut(&RunProgress),
     cancel: &AtomicBool,
 ) -> Result<Summary> {
-    options.only.check(protocol)?;
     if let Some(jobs) = options.jobs.filter(|jobs| jobs.get() > StudyOptions::MAX_JOBS) {
         let accepted = "a whole number from 1 to 1024";
         return Err(Error::Setting { name: "jobs", value: jobs.to_string(), accepted });
     }
-    let mut checksums = HashMap::new();
-    for (at, set) in protocol.sets.iter().enumerate() {
-        if let Some(checksum) = set.source.checksum()? {
-            checksums.insert(at, checksum);
-        }
-    }
-    let ledger = Ledger::lock(results)?;
-    ledger.join(&Heading::of(protocol, &checksums))?;
-    ledger.commit()?;
-    let done: HashSet<Key> =
-        ledger.cells()?.iter().filter(|cell| cell.outcome.is_ok()).map(Cell::key).collect();
-    let (units, summary) = plan(protocol, options, &checksums, &done);
-
+    let run = StudyRun::begin(protocol, results, options.shard, &options.only)?;
+    let folds = run.folds();
     let all_cores = || thread::available_parallelism().map_or(1, NonZero::get);
     let n_cores = options.jobs.map_or_else(all_cores, NonZero::get);
-    let n_jobs = n_cores.min(units.len()).max(1);
-    let sizes = protocol.sets.iter().enumerate().map(|(at, set)| {
+    let n_jobs = n_cores.min(folds.len()).max(1);
+    let sizes = protocol.sets.iter().map(|set| {
         let file = set.source.file().and_then(|path| path.metadata().ok());
         let n_bytes = file.map_or(0, |file| file.len());
-        (n_bytes, units.iter().filter(|unit| unit.set == at).count())
+        let n_folds = folds.iter().filter(|fold| fold.set == set.name).count();
+        (set.name.clone(), n_bytes, n_folds)
     });
     let mut recorder = Recorder {
         pace: Pace::new(sizes),
         n_jobs,
-        progress: RunProgress {
-            n_done: 0,
-            n_failed: 0,
-            n_cells: units.iter().map(|unit| unit.methods.len()).sum(),
-            seconds_left: None,
-            latest: None,
-        },
-        ledger,
+        n_cells: folds.iter().map(|fold| fold.methods.len()).sum(),
+        latest: None,
+        run,
     };
-    let work = Arc::new(Work::new(protocol, options.max_memory, n_jobs, checksums, units));
+    let work = Arc::new(Work {
+        worker: FoldWorker::new(protocol, options.max_memory, n_jobs),
+        folds: Mutex::new(recorder.run.folds().iter().cloned().collect()),
+        cancel: Cancel::default(),
+    });
     let (sender, receiver) = mpsc::channel();
     for _ in 0..n_jobs {
         let (of_worker, sender) = (Arc::clone(&work), sender.clone());
         let worker = move || of_worker.until_over((n_cores / n_jobs).max(1), &sender);
         thread::Builder::new().spawn(worker).map_err(|error| {
-            work.end();
+            work.cancel.cancel();
             Error::io(results, error)
         })?;
     }
     drop(sender);
     let is_interrupted = recorder.record_all(&receiver, progress, cancel);
-    work.end();
+    work.cancel.cancel();
     let is_interrupted = is_interrupted?;
-    recorder.ledger.close()?;
-    let RunProgress { n_done, n_failed, .. } = recorder.progress;
-    Ok(Summary { n_done, n_failed, is_interrupted, ..summary })
+    Ok(Summary { is_interrupted, ..recorder.run.end()? })
 }
 
-/// Saves the results that workers send.
+/// What the threads of a run share.
+struct Work {
+    worker: FoldWorker,
+    /// The folds that nobody has begun.
+    folds: Mutex<VecDeque<FoldTask>>,
+    /// Set when the run is over: it ends the folds that are being computed.
+    cancel: Cancel,
+}
+
+/// What a thread reports.
+enum Message {
+    Begun(FoldTask),
+    Done(Box<Cell>),
+    Ended { set: String, seconds: f64 },
+}
+
+impl Work {
+    /// One job: fold after fold, in threads of its own.
+    fn until_over(&self, n_threads: usize, sender: &Sender<Message>) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
+        while !self.cancel.is_cancelled() {
+            let Some(fold) = unpoisoned(&self.folds).pop_front() else { return };
+            // If nobody listens any more, the run is over.
+            let send = |message| drop(sender.send(message));
+            let start = Instant::now();
+            send(Message::Begun(fold.clone()));
+            let report = |cell| send(Message::Done(Box::new(cell)));
+            match &pool {
+                Ok(pool) => pool.install(|| self.worker.compute(&fold, &self.cancel, &report)),
+                Err(error) => fold.failed(&error.to_string()).into_iter().for_each(report),
+            }
+            send(Message::Ended { set: fold.set, seconds: start.elapsed().as_secs_f64() });
+        }
+    }
+}
+
+/// Saves the results that threads send.
 struct Recorder {
-    ledger: Ledger,
+    run: StudyRun,
     pace: Pace,
     n_jobs: usize,
-    progress: RunProgress,
+    n_cells: usize,
+    /// The cell that was begun or done last.
+    latest: Option<Key>,
 }
 
 impl Recorder {
-    /// Saves results until the workers are done or the run is cancelled; returns whether it was
+    /// Saves results until the threads are done or the run is cancelled; returns whether it was
     /// cancelled.
     fn record_all(
         &mut self,
@@ -153,15 +255,15 @@ impl Recorder {
         cancel: &AtomicBool,
     ) -> Result<bool> {
         const TICK: Duration = Duration::from_millis(50);
-        progress(&self.progress);
+        progress(&self.progress());
         while !cancel.load(Ordering::Relaxed) {
             match receiver.recv_timeout(TICK) {
                 Ok(first) => {
                     self.record(first)?;
                     // All messages that have arrived by now are saved in the same transaction.
                     receiver.try_iter().try_for_each(|message| self.record(message))?;
-                    self.ledger.commit()?;
-                    progress(&self.progress);
+                    self.run.commit()?;
+                    progress(&self.progress());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(false),
@@ -170,27 +272,31 @@ impl Recorder {
         Ok(true)
     }
 
-    /// Saves one message of a worker.
+    /// Saves one message of a thread.
     fn record(&mut self, message: Message) -> Result<()> {
         match message {
-            Message::Begun(keys) => {
-                self.ledger.start(&keys)?;
-                self.progress.latest = keys.into_iter().next();
+            Message::Begun(fold) => {
+                self.run.start(&fold)?;
+                self.latest = fold.keys().into_iter().next();
             }
             Message::Done(cell) => {
-                self.ledger.write(&cell)?;
-                match cell.outcome {
-                    Ok(_) => self.progress.n_done += 1,
-                    Err(_) => self.progress.n_failed += 1,
-                }
-                self.progress.latest = Some(cell.key());
+                self.run.record(&cell)?;
+                self.latest = Some(cell.key());
             }
-            Message::Ended { set, seconds } => {
-                self.pace.done(set, seconds);
-                self.progress.seconds_left = self.pace.left().map(|left| left / self.n_jobs as f64);
-            }
+            Message::Ended { set, seconds } => self.pace.done(&set, seconds),
         }
         Ok(())
+    }
+
+    fn progress(&self) -> RunProgress {
+        let &Summary { n_done, n_failed, .. } = self.run.summary();
+        RunProgress {
+            n_done,
+            n_failed,
+            n_cells: self.n_cells,
+            seconds_left: self.pace.left().map(|left| left / self.n_jobs as f64),
+            latest: self.latest.clone(),
+        }
     }
 }
 
@@ -198,34 +304,40 @@ impl Recorder {
 /// without data.
 fn plan(
     protocol: &Protocol,
-    options: &StudyOptions,
+    shard: Shard,
+    only: &Only,
     present: &HashMap<usize, String>,
     done: &HashSet<Key>,
-) -> (VecDeque<Unit>, Summary) {
-    let (mut units, mut summary) = (VecDeque::new(), Summary::default());
+) -> (Vec<FoldTask>, Summary) {
+    let (mut folds, mut summary) = (Vec::new(), Summary::default());
+    let selected: Vec<(String, String)> = protocol
+        .methods
+        .iter()
+        .filter(|method| only.has_method(&method.name))
+        .map(|method| (method.name.clone(), method.method.fingerprint()))
+        .collect();
     for (at, set) in protocol.sets.iter().enumerate() {
         for fold in 0..protocol.n_folds {
-            let is_ours = options.shard.has(at * protocol.n_folds + fold);
-            if !is_ours || !options.only.has(&set.name, fold) {
+            let is_ours = shard.has(at * protocol.n_folds + fold);
+            if !is_ours || !only.has(&set.name, fold) {
                 continue;
             }
-            let selected = (0..protocol.methods.len())
-                .filter(|&method| options.only.has_method(&protocol.methods[method].name));
-            let (kept, methods): (Vec<usize>, Vec<usize>) = selected.partition(|&method| {
-                done.contains(&(set.name.clone(), protocol.methods[method].name.clone(), fold))
-            });
+            let (kept, methods): (Vec<_>, Vec<_>) = selected
+                .iter()
+                .cloned()
+                .partition(|(method, _)| done.contains(&(set.name.clone(), method.clone(), fold)));
             summary.n_kept += kept.len();
             if methods.is_empty() {
                 continue;
             }
-            if present.contains_key(&at) {
-                units.push_back(Unit { set: at, fold, methods });
+            if let Some(checksum) = present.get(&at).cloned() {
+                folds.push(FoldTask { set: set.name.clone(), checksum, fold, methods });
             } else if summary.missing.last() != Some(&set.name) {
                 summary.missing.push(set.name.clone());
             }
         }
     }
-    (units, summary)
+    (folds, summary)
 }
 
 #[cfg(test)]

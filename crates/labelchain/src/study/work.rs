@@ -1,11 +1,8 @@
-//! Workers: fold after fold, each in threads of its own.
+//! Computes the cells of a fold: the same for threads of a run and for other processes.
 
 use std::any::Any;
-use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use super::ledger::{Cell, Key};
 use super::peak::Watch;
@@ -22,17 +19,45 @@ use crate::seed::Seed;
 use crate::settings::Settings;
 
 /// A fold of a set, with the methods to test in it: they share members, so they belong together.
-pub(super) struct Unit {
-    pub(super) set: usize,
-    pub(super) fold: usize,
-    pub(super) methods: Vec<usize>,
+///
+/// It says all that another process has to know that has read the same protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldTask {
+    /// The name of the set.
+    pub set: String,
+    /// The checksum of its data.
+    pub checksum: String,
+    /// The fold, the first being 0.
+    pub fold: usize,
+    /// The names of the methods, each with the fingerprint of what it computes.
+    pub methods: Vec<(String, String)>,
 }
 
-/// What a worker reports.
-pub(super) enum Message {
-    Begun(Vec<Key>),
-    Done(Box<Cell>),
-    Ended { set: usize, seconds: f64 },
+impl FoldTask {
+    pub(super) fn keys(&self) -> Vec<Key> {
+        self.methods.iter().map(|(method, _)| self.key(method)).collect()
+    }
+
+    fn key(&self, method: &str) -> Key {
+        (self.set.clone(), method.into(), self.fold)
+    }
+
+    /// A cell for each of its methods that says why there are no losses.
+    pub fn failed(&self, error: &str) -> Vec<Cell> {
+        let cell = |(method, _): &(String, String)| self.cell(method, Err(error.into()), 0.0, None);
+        self.methods.iter().map(cell).collect()
+    }
+
+    fn cell(
+        &self,
+        method: &str,
+        outcome: Result<[Option<f64>; 11], String>,
+        cpu_seconds: f64,
+        peak_memory: Option<u64>,
+    ) -> Cell {
+        let (dataset, method, fold) = self.key(method);
+        Cell { dataset, method, fold, outcome, cpu_seconds, peak_memory }
+    }
 }
 
 /// A data set as all its folds need it.
@@ -56,90 +81,61 @@ impl Loaded {
     }
 }
 
-/// What the workers share.
-pub(super) struct Work {
+/// Computes the cells of a study, fold after fold. Threads may share it, and then share the set that
+/// they are at.
+pub struct FoldWorker {
     protocol: Protocol,
     max_memory: u64,
     n_jobs: usize,
-    /// The recorded checksums of the sets, by their place in the protocol.
-    checksums: HashMap<usize, String>,
-    units: Mutex<VecDeque<Unit>>,
-    /// The set that most of them are at.
-    loaded: Mutex<Option<(usize, Loading)>>,
+    /// The set that was asked for last.
+    loaded: Mutex<Option<(String, Loading)>>,
     watch: Watch,
-    /// Set when the run is over: it ends the folds that are being computed.
-    cancel: Cancel,
 }
 
 /// A data set, or why it cannot be read.
 type Loading = Result<Arc<Loaded>, String>;
 
-impl Work {
-    pub(super) fn new(
-        protocol: &Protocol,
-        max_memory: u64,
-        n_jobs: usize,
-        checksums: HashMap<usize, String>,
-        units: VecDeque<Unit>,
-    ) -> Work {
-        Work {
+impl FoldWorker {
+    /// A worker for the folds of a protocol, of which `n_jobs` are computed at the same time. A data set
+    /// may take `max_memory` bytes when it is read, and each job its share of as many.
+    pub fn new(protocol: &Protocol, max_memory: u64, n_jobs: usize) -> FoldWorker {
+        FoldWorker {
             protocol: protocol.clone(),
             max_memory,
             n_jobs,
-            checksums,
-            units: Mutex::new(units),
             loaded: Mutex::new(None),
             watch: Watch::default(),
-            cancel: Cancel::default(),
         }
     }
 
-    /// Tells the workers to stop, also within a fold.
-    pub(super) fn end(&self) {
-        self.cancel.cancel();
-    }
-
-    /// One worker: fold after fold, in threads of its own.
-    pub(super) fn until_over(&self, n_threads: usize, sender: &Sender<Message>) {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
-        while !self.cancel.is_cancelled() {
-            let Some(unit) = unpoisoned(&self.units).pop_front() else { return };
-            // Nobody listens any more: the run is over.
-            let send = |message| drop(sender.send(message));
-            let start = Instant::now();
-            send(Message::Begun(unit.methods.iter().map(|&at| self.key(&unit, at)).collect()));
-            match &pool {
-                Ok(pool) => pool.install(|| self.compute(&unit, &send)),
-                Err(error) => self.fail(&unit, &error.to_string(), &send),
-            }
-            send(Message::Ended { set: unit.set, seconds: start.elapsed().as_secs_f64() });
-        }
-    }
-
-    fn key(&self, unit: &Unit, method: usize) -> Key {
-        let (set, method) = (&self.protocol.sets[unit.set], &self.protocol.methods[method]);
-        (set.name.clone(), method.name.clone(), unit.fold)
-    }
-
-    /// Tests all methods of a unit. Whatever goes wrong with one is its own affair.
-    fn compute(&self, unit: &Unit, send: &dyn Fn(Message)) {
+    /// Tests all methods of a fold, in the threads of the current pool, and reports the cell of each as
+    /// soon as it is done. Whatever goes wrong with one is noted in its cell. After `cancel` no cell is
+    /// reported.
+    pub fn compute(&self, task: &FoldTask, cancel: &Cancel, report: &dyn Fn(Cell)) {
         let watching = self.watch.start();
-        let ready = self.load(unit.set).and_then(|loaded| {
+        // What was given up has not failed.
+        let report = |cell| {
+            if !cancel.is_cancelled() {
+                report(cell)
+            }
+        };
+        let ready = self.methods(task).and_then(|methods| {
             let max_memory = self.max_memory / self.n_jobs.max(1) as u64;
-            let cancel = self.cancel.clone();
-            let options = RunOptions { max_memory, cancel, ..RunOptions::default() };
-            caught(|| loaded.fold(unit.fold, self.protocol.seed(), &options))
+            let options =
+                RunOptions { max_memory, cancel: cancel.clone(), ..RunOptions::default() };
+            let loaded = self.load(task)?;
+            let fold = caught(|| loaded.fold(task.fold, self.protocol.seed(), &options))?;
+            Ok((fold, methods))
         });
         match ready {
-            Ok(fold) => {
-                for (settings, places) in alike(&unit.methods, &self.protocol.methods) {
-                    let of = |&at: &usize| self.protocol.methods[at].method;
-                    let methods: Vec<Method> = places.iter().map(of).collect();
+            Ok((fold, specs)) => {
+                'tests: for (settings, specs) in alike(&specs) {
+                    let methods: Vec<Method> = specs.iter().map(|spec| spec.method).collect();
                     let mut tests =
                         fold.test(&methods, settings, OutputOptions::default(), &|_| ());
-                    for at in places {
-                        if self.cancel.is_cancelled() {
-                            return;
+                    for spec in specs {
+                        if cancel.is_cancelled() {
+                            break 'tests;
                         }
                         let tested = caught(|| tests.next().transpose());
                         let Some(tested) = tested.transpose() else { break };
@@ -151,67 +147,67 @@ impl Work {
                             tested.losses.iter().for_each(|(of, loss)| losses[of.index()] = loss);
                             losses
                         });
-                        let peak = self.watch.peak(watching);
-                        self.report(unit, at, losses, cost, peak, send);
+                        report(task.cell(&spec.name, losses, cost, self.watch.peak(watching)));
                     }
                 }
             }
-            Err(error) => self.fail(unit, &error, send),
+            Err(error) => task.failed(&error).into_iter().for_each(report),
         }
         self.watch.stop(watching);
     }
 
-    fn fail(&self, unit: &Unit, error: &str, send: &dyn Fn(Message)) {
-        for &at in &unit.methods {
-            self.report(unit, at, Err(error.into()), 0.0, None, send);
+    /// The methods of a task as this protocol has them. A worker of another version may compute them
+    /// differently, and then must not.
+    fn methods(&self, task: &FoldTask) -> Result<Vec<&MethodSpec>, String> {
+        let method = |(name, fingerprint): &(String, String)| {
+            let spec = self.protocol.methods.iter().find(|spec| spec.name == *name);
+            let spec = spec.ok_or_else(|| format!("the protocol has no method {name:?}"))?;
+            if spec.method.fingerprint() != *fingerprint {
+                return Err(format!(
+                    "labelchain {} of this worker computes {} differently than the study does; \
+                     install the same version everywhere",
+                    env!("CARGO_PKG_VERSION"),
+                    spec.method
+                ));
+            }
+            Ok(spec)
+        };
+        if task.fold >= self.protocol.n_folds {
+            return Err(format!("the protocol has {} folds", self.protocol.n_folds));
         }
+        task.methods.iter().map(method).collect()
     }
 
-    fn report(
-        &self,
-        unit: &Unit,
-        method: usize,
-        outcome: Result<[Option<f64>; 11], String>,
-        cpu_seconds: f64,
-        peak_memory: Option<u64>,
-        send: &dyn Fn(Message),
-    ) {
-        let (dataset, method, fold) = self.key(unit, method);
-        let cell = Cell { dataset, method, fold, outcome, cpu_seconds, peak_memory };
-        send(Message::Done(Box::new(cell)));
-    }
-
-    /// The data of a set: read by the first that asks, while the others wait for it.
-    fn load(&self, at: usize) -> Loading {
+    /// The data of the set of a task: read by the first that asks, while the others wait for it.
+    fn load(&self, task: &FoldTask) -> Loading {
         let mut loaded = unpoisoned(&self.loaded);
         if let Some((known, loaded)) = &*loaded
-            && *known == at
+            && *known == task.set
         {
             return loaded.clone();
         }
         // The last set goes first, unless somebody is still at it.
         *loaded = None;
+        let set = self.protocol.sets.iter().find(|set| set.name == task.set);
+        let set = set.ok_or_else(|| format!("the protocol has no set {:?}", task.set))?;
         let read = caught(|| {
-            let set = &self.protocol.sets[at];
-            let recorded = self.checksums.get(&at).map_or("", String::as_str);
-            let data = set.source.open(self.max_memory, recorded)?;
+            let data = set.source.open(self.max_memory, &task.checksum)?;
             let folds = self.protocol.folds(&data)?;
             let file = set.source.file().map(|path| path.display().to_string());
             let name = file.unwrap_or_else(|| set.name.clone());
             Ok(Arc::new(Loaded { name, data, folds }))
         });
-        loaded.insert((at, read)).1.clone()
+        loaded.insert((set.name.clone(), read)).1.clone()
     }
 }
 
 /// Methods with equal settings share members.
-fn alike<'s>(methods: &[usize], specs: &'s [MethodSpec]) -> Vec<(&'s Settings, Vec<usize>)> {
-    let mut groups: Vec<(&Settings, Vec<usize>)> = Vec::new();
+fn alike<'s>(methods: &[&'s MethodSpec]) -> Vec<(&'s Settings, Vec<&'s MethodSpec>)> {
+    let mut groups: Vec<(&Settings, Vec<&MethodSpec>)> = Vec::new();
     for &method in methods {
-        let of = &specs[method].settings;
-        match groups.iter_mut().find(|(known, _)| *known == of) {
+        match groups.iter_mut().find(|(known, _)| **known == method.settings) {
             Some((_, group)) => group.push(method),
-            None => groups.push((of, vec![method])),
+            None => groups.push((&method.settings, vec![method])),
         }
     }
     groups
@@ -233,34 +229,75 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T, String> {
 mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::data::{LabelNetwork, Table, write};
 
+    /// A protocol with one set of a file that is written to a directory, and its only fold of interest.
+    fn protocol(directory: &std::path::Path, rest: &str) -> (Protocol, FoldTask) {
+        let data = LabelNetwork::default().generate("rows", Seed::new(1)).unwrap();
+        write(&Table::Rows(data), &directory.join("rows.arff")).unwrap();
+        let text = format!("sets = [\"rows.arff\"]\n{rest}");
+        let protocol = Protocol::parse(&directory.join("p.toml"), &text, None).unwrap();
+        let of = |method: &MethodSpec| (method.name.clone(), method.method.fingerprint());
+        let task = FoldTask {
+            set: "rows".into(),
+            checksum: protocol.sets[0].source.checksum().unwrap().unwrap(),
+            fold: 0,
+            methods: protocol.methods.iter().map(of).collect(),
+        };
+        (protocol, task)
+    }
+
     #[test]
     fn the_end_of_a_run_ends_a_fold_that_would_take_hours() {
         let directory = tempfile::tempdir().unwrap();
-        let data = LabelNetwork::default().generate("long", Seed::new(1)).unwrap();
-        write(&Table::Rows(data), &directory.path().join("long.arff")).unwrap();
-        let text = "sets = [\"long.arff\"]\nmethods = [\"ga-nb\"]\n\
-                    settings = { generations = 1000000 }\n";
-        let protocol = directory.path().join("p.toml");
-        let protocol = Protocol::parse(&protocol, text, None).unwrap();
-        let checksum = protocol.sets[0].source.checksum().unwrap().unwrap();
-        let units = VecDeque::from([Unit { set: 0, fold: 0, methods: vec![0] }]);
-        let work = Work::new(&protocol, u64::MAX, 1, HashMap::from([(0, checksum)]), units);
-        let work = Arc::new(work);
+        let rest = "methods = [\"ga-nb\"]\nsettings = { generations = 1000000 }\n";
+        let (protocol, task) = protocol(directory.path(), rest);
+        let (cancel, worker) = (Cancel::default(), FoldWorker::new(&protocol, u64::MAX, 1));
         let (sender, receiver) = channel();
-        let of_worker = Arc::clone(&work);
-        let worker = thread::spawn(move || of_worker.until_over(1, &sender));
-        assert!(matches!(receiver.recv().unwrap(), Message::Begun(_)));
+        let of_worker = cancel.clone();
+        let worker = thread::spawn(move || {
+            worker.compute(&task, &of_worker, &|cell| drop(sender.send(cell)));
+        });
         // In the midst of the search.
         thread::sleep(Duration::from_millis(500));
         assert!(!worker.is_finished());
         let start = Instant::now();
-        work.end();
+        cancel.cancel();
         worker.join().unwrap();
         assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        assert!(receiver.try_recv().is_err());
+    }
+
+    #[test]
+    fn what_a_worker_cannot_compute_fails_by_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let (protocol, task) = protocol(directory.path(), "methods = [\"br-nb\", \"ecc-nb\"]\n");
+        let errors = |task: &FoldTask| {
+            let (sender, receiver) = channel();
+            FoldWorker::new(&protocol, u64::MAX, 1)
+                .compute(task, &Cancel::default(), &|cell| drop(sender.send(cell)));
+            drop(sender);
+            let cells: Vec<Cell> = receiver.iter().collect();
+            assert_eq!(cells.iter().map(Cell::key).collect::<Vec<Key>>(), task.keys());
+            cells.iter().filter_map(|cell| cell.outcome.clone().err()).collect::<Vec<String>>()
+        };
+        assert!(errors(&task).is_empty());
+        let mut older = task.clone();
+        older.methods[1].1 = "of another version".into();
+        let [first, second] = &errors(&older)[..] else { panic!("two errors") };
+        assert_eq!(first, second);
+        assert!(first.contains("computes ecc-nb differently than the study does"), "{first}");
+        let unknown = FoldTask { set: "other".into(), ..task.clone() };
+        assert_eq!(errors(&unknown), ["the protocol has no set \"other\""; 2]);
+        assert_eq!(
+            errors(&FoldTask { fold: 10, ..task.clone() }),
+            ["the protocol has 10 folds"; 2]
+        );
+        std::fs::remove_file(directory.path().join("rows.arff")).unwrap();
+        let [gone, _] = &errors(&task)[..] else { panic!("two errors") };
+        assert!(gone.contains("rows.arff") && !gone.contains("changed"), "{gone}");
     }
 }

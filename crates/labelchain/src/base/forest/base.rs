@@ -1,5 +1,6 @@
 //! The forest as a base learner: its settings and its row in the table.
 
+use super::parts::TREES_AS_PARTS;
 use super::{Forest, ForestModel};
 use crate::base::{Base, BaseKind, Updating, decode_any_order};
 use crate::ensemble::MemberRows;
@@ -54,6 +55,7 @@ pub(in crate::base) static BASE: Base = Base {
     learns_by_column: false,
     takes_unknown_labels: true,
     updating: Updating::AnyRows,
+    parts: Some(&TREES_AS_PARTS),
     training_bytes: |task| {
         // A byte for each cell, or five for each stored one; a sorted column for each thread.
         let data = task.train.data();

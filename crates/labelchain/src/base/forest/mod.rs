@@ -17,6 +17,7 @@ mod evidence;
 mod grow;
 mod joint;
 mod labels;
+mod parts;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(super) use base::BASE;
 pub use base::SplitFeatures;
 pub(crate) use base::TREES;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -108,14 +110,31 @@ impl ChainLearner for Forest {
     type Model = ForestModel;
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        let mut model = self.fit_independent(train, rows, seed)?;
-        let trust = self.trust.unwrap_or_else(|| trust::choose(&model, train.data(), rows, seed));
-        model.trust = trust;
-        Ok(model)
+        Ok(self.trusting(self.fit_independent(train, rows, seed)?, train, rows))
     }
 
     /// Labels that are decided independently condition nothing: no trust has to be chosen.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
+        self.grow(train, rows, 0..self.n_trees, seed)
+    }
+}
+
+impl Forest {
+    /// A forest of all trees with its trust: as it is set, or chosen out of bag.
+    fn trusting(&self, mut model: ForestModel, train: &Prepared, rows: &[usize]) -> ForestModel {
+        let choose = || trust::choose(&model, train.data(), rows, model.seed);
+        model.trust = self.trust.unwrap_or_else(choose);
+        model
+    }
+
+    /// Grows some of the trees. Each is drawn by a seed of its own, whoever grows it.
+    fn grow(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        trees: Range<usize>,
+        seed: Seed,
+    ) -> Result<ForestModel> {
         let refuse = |name, value: String, accepted| Err(Error::Setting { name, value, accepted });
         let &Forest { n_trees, split_features, min_leaf, trust, extra_trees } = self;
         if n_trees == 0 {
@@ -154,7 +173,7 @@ impl ChainLearner for Forest {
             train.cancel().check()?;
             Ok(soil.grow(seed.child("tree", tree)))
         };
-        let trees = (0..n_trees).into_par_iter().map(grow).collect::<Result<_>>()?;
+        let trees = trees.into_par_iter().map(grow).collect::<Result<_>>()?;
         let TrainingLabels { sets, set_of_row, .. } = labels;
         let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());
         Ok(ForestModel { n_inputs, trust, sets, set_of_row, trees, rows, seed, drawn })

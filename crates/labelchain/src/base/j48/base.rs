@@ -58,6 +58,7 @@ pub(in crate::base) static BASE: Base = Base {
     learns_by_column: false,
     takes_unknown_labels: true,
     updating: Updating::Never,
+    parts: None,
     training_bytes: |task| {
         // A tree that grows holds the value and row of each cell: of all rows, of a node, of the
         // nodes that wait. Its nodes are far fewer than its rows.

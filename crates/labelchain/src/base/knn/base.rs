@@ -53,6 +53,7 @@ pub(in crate::base) static BASE: Base = Base {
     learns_by_column: false,
     takes_unknown_labels: true,
     updating: Updating::Never,
+    parts: None,
     training_bytes: |task| {
         // The labels of all rows and who votes on them, and the rows laid out for distances.
         let data = task.train.data();

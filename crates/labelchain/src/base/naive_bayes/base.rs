@@ -47,6 +47,7 @@ pub(in crate::base) static BASE: Base = Base {
     learns_by_column: true,
     takes_unknown_labels: true,
     updating: Updating::KnownLabels,
+    parts: None,
     training_bytes: |task| {
         // What labels tell about each other is reserved when it is counted, and so are kernels where
         // features are selected, because nobody knows beforehand how few are left. A factor has a table

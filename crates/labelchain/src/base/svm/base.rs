@@ -52,6 +52,7 @@ pub(in crate::base) static BASE: Base = Base {
     learns_by_column: false,
     takes_unknown_labels: false,
     updating: Updating::Never,
+    parts: None,
     training_bytes: |task| {
         // The rows as numbers, of all and of each member; distances and kernels take what is left.
         let cells = task.train.data().features().n_bytes() as u64;
