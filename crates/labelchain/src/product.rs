@@ -83,7 +83,7 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
 }
 
 /// Rows of a that are multiplied at once.
-const ROWS_AT_ONCE: usize = 64;
+pub(crate) const ROWS_AT_ONCE: usize = 64;
 
 /// a · bᵀ for an a of [`ROWS_AT_ONCE`] rows.
 fn multiply(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {

@@ -1,14 +1,28 @@
 //! How much each training row belongs to the neighbourhood of a row to be labelled.
 
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
 use crate::product::{exponentials, vectorized};
 
 /// Memberships of every training row in the fuzzy neighbourhood of each row to be labelled: a training
 /// row at squared distance D has membership exp(-β D).
+///
+/// Some of the rows of a block share the table of the whole block, which is large.
 #[derive(Clone, Debug)]
 pub struct Memberships {
+    table: Arc<Table>,
+    /// The row of the table that each row has.
+    rows: Vec<usize>,
+}
+
+/// Distances and memberships of the rows of a block.
+#[derive(Clone, Debug)]
+struct Table {
     n_train: usize,
     /// Squared distances D, row by row.
-    pub distances: Vec<f64>,
+    distances: Vec<f64>,
     decay: f64,
     /// exp(-β (D - m)), where m is the least distance of the row to any training row. This is the
     /// membership up to a factor exp(β m) of the row, which cancels in every ratio of sums and keeps
@@ -23,83 +37,115 @@ pub(crate) const LANES: usize = 8;
 impl Memberships {
     /// Rows with these distances to `n_train` training rows each, and β.
     pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
-        let n_lines = (distances.len() / n_train.max(1)).div_ceil(LANES) * n_train;
-        let scaled = Vec::with_capacity(n_lines);
-        let mut memberships = Memberships { n_train, distances, decay, scaled };
-        memberships.set_decay(decay);
-        memberships
+        let n_rows = distances.len() / n_train.max(1);
+        let scaled = vec![[0.0; LANES]; n_rows.div_ceil(LANES) * n_train];
+        let mut table = Table { n_train, distances, decay, scaled };
+        table.set_decay(decay);
+        Memberships { table: Arc::new(table), rows: (0..n_rows).collect() }
     }
 
     /// β: how fast memberships fall.
     pub fn decay(&self) -> f64 {
-        self.decay
+        self.table.decay
     }
 
     /// Changes β.
     pub fn set_decay(&mut self, decay: f64) {
-        self.decay = decay;
-        self.scaled.clear();
-        let n_train = self.n_train.max(1);
-        for rows in self.distances.chunks(LANES * n_train) {
-            let least: Vec<f64> = rows
-                .chunks(n_train)
-                .map(|row| row.iter().copied().fold(f64::INFINITY, f64::min))
-                .collect();
-            let start = self.scaled.len();
-            self.scaled.resize(start + n_train, [0.0; LANES]);
-            let lines = &mut self.scaled[start..];
-            for (lane, (row, least)) in rows.chunks(n_train).zip(least).enumerate() {
-                for (line, distance) in lines.iter_mut().zip(row) {
-                    line[lane] = -decay * (distance - least);
-                }
-            }
-            vectorized(
-                #[inline(always)]
-                || lines.iter_mut().for_each(exponentials),
-            );
-        }
+        Arc::make_mut(&mut self.table).set_decay(decay);
     }
 
-    /// Those of some rows.
+    /// Those of some rows, ascending.
     pub(crate) fn select(&self, rows: &[usize]) -> Memberships {
-        let n_train = self.n_train;
-        let distances = rows.iter().flat_map(|&row| self.distances_of(row)).copied().collect();
-        let mut scaled = vec![[0.0; LANES]; rows.len().div_ceil(LANES) * n_train];
-        for (lines, rows) in scaled.chunks_mut(n_train.max(1)).zip(rows.chunks(LANES)) {
-            for (lane, &row) in rows.iter().enumerate() {
-                let from = &self.scaled[row / LANES * n_train..][..n_train];
-                for (line, of_row) in lines.iter_mut().zip(from) {
-                    line[lane] = of_row[row % LANES];
-                }
-            }
-        }
-        Memberships { n_train, distances, decay: self.decay, scaled }
+        let rows = rows.iter().map(|&row| self.rows[row]).collect();
+        Memberships { table: Arc::clone(&self.table), rows }
     }
 
     /// How many rows.
     pub fn n_rows(&self) -> usize {
-        self.distances.len() / self.n_train.max(1)
+        self.rows.len()
     }
 
     /// How many training rows.
     pub fn n_train(&self) -> usize {
-        self.n_train
+        self.table.n_train
     }
 
     /// The distances of one row.
     pub fn distances_of(&self, row: usize) -> &[f64] {
-        &self.distances[row * self.n_train..(row + 1) * self.n_train]
+        let (row, n_train) = (self.rows[row], self.table.n_train);
+        &self.table.distances[row * n_train..(row + 1) * n_train]
     }
 
-    /// Memberships in every training row of `LANES` rows at a time; 0 for rows past the last.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = &[[f64; LANES]]> {
-        self.scaled.chunks(self.n_train.max(1))
+    /// The memberships that lie side by side in `LANES` lanes, one line of lanes for each training
+    /// row; and the rows that have some of these lanes, each with its lane.
+    pub(crate) fn blocks(
+        &self,
+    ) -> impl Iterator<Item = (&[[f64; LANES]], impl Iterator<Item = (usize, usize)> + Clone)> {
+        let n_train = self.table.n_train;
+        let is_together = |a: &usize, b: &usize| a / LANES == b / LANES;
+        let mut start = 0;
+        self.rows.chunk_by(is_together).map(move |rows| {
+            let lines = &self.table.scaled[rows[0] / LANES * n_train..][..n_train];
+            let first = start;
+            start += rows.len();
+            (lines, rows.iter().enumerate().map(move |(at, row)| (first + at, row % LANES)))
+        })
+    }
+}
+
+impl Table {
+    fn set_decay(&mut self, decay: f64) {
+        self.decay = decay;
+        let n_train = self.n_train.max(1);
+        let distances = self.distances.par_chunks(LANES * n_train);
+        self.scaled.par_chunks_mut(n_train).zip(distances).for_each(|(lines, rows)| {
+            // Lanes past the last row, which nobody reads, are those of the first once more.
+            let row = |lane| rows.chunks(n_train).nth(lane).unwrap_or(&rows[..n_train]);
+            let rows: [&[f64]; LANES] = std::array::from_fn(row);
+            let least = rows.map(|row| row.iter().copied().fold(f64::INFINITY, f64::min));
+            vectorized(
+                #[inline(always)]
+                || {
+                    // The body of a plain loop is inlined and becomes SIMD code; that of `for_each`
+                    // is not.
+                    for (at, line) in lines.iter_mut().enumerate() {
+                        for (lane, exponent) in line.iter_mut().enumerate() {
+                            *exponent = -decay * (rows[lane][at] - least[lane]);
+                        }
+                        exponentials(line);
+                    }
+                },
+            );
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The memberships in all training rows of each row.
+    fn by_row(memberships: &Memberships) -> Vec<Vec<f64>> {
+        let mut by_row = vec![Vec::new(); memberships.n_rows()];
+        for (lines, rows) in memberships.blocks() {
+            rows.for_each(|(row, lane)| by_row[row] = lines.iter().map(|it| it[lane]).collect());
+        }
+        by_row
+    }
+
+    #[test]
+    fn memberships_are_exponentials_of_the_excess_over_the_nearest() {
+        let distances: Vec<f64> = (0..11 * 5).map(|at| f64::from(at * 7 % 13)).collect();
+        let found = by_row(&Memberships::new(distances.clone(), 5, 0.5));
+        for (row, found) in found.iter().enumerate() {
+            let of_row = &distances[row * 5..(row + 1) * 5];
+            let least = of_row.iter().copied().fold(f64::INFINITY, f64::min);
+            for (found, distance) in found.iter().zip(of_row) {
+                let expected = (-0.5 * (distance - least)).exp();
+                assert!((found - expected).abs() <= 4e-16 * expected, "{found} {expected}");
+            }
+        }
+    }
 
     #[test]
     fn some_rows_have_the_memberships_that_they_have_among_all() {
@@ -110,7 +156,14 @@ mod tests {
         let of_rows = rows.iter().flat_map(|row| distances[row * 3..row * 3 + 3].to_vec());
         let expected = Memberships::new(of_rows.collect(), 3, 2.0);
         let selected = all.select(&rows);
-        assert_eq!(selected.distances, expected.distances);
-        assert!(selected.blocks().eq(expected.blocks()));
+        for row in 0..rows.len() {
+            assert_eq!(selected.distances_of(row), expected.distances_of(row));
+        }
+        assert_eq!(by_row(&selected), by_row(&expected));
+        // The same of some of them again.
+        let fewer = [1, 3, 4, 15];
+        let of_fewer: Vec<Vec<f64>> =
+            fewer.iter().map(|&row| by_row(&expected)[row].clone()).collect();
+        assert_eq!(by_row(&selected.select(&fewer)), of_fewer);
     }
 }

@@ -8,6 +8,7 @@
 mod column_blocks;
 mod memberships;
 mod ranking;
+mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
 pub(crate) use memberships::LANES;
@@ -15,6 +16,7 @@ pub use memberships::Memberships;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -22,8 +24,9 @@ use rayon::prelude::*;
 use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
-use crate::product::times_transposed;
+use crate::product::{ROWS_AT_ONCE, times_transposed};
 use column_blocks::Comparison;
+use term_sums::{Query, SparseRows, TermSums, dense_distances, sparse_distance};
 
 /// Standardized training rows, laid out for distances.
 pub struct Neighbourhood<'d> {
@@ -34,13 +37,16 @@ pub struct Neighbourhood<'d> {
     encoded: Option<Encoded<'d>>,
     /// The stored (value, row) of every column of sparse rows, once column blocks are asked for.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
-    /// All rows and columns of dense features, once a ranking is asked for.
-    all_blocks: OnceLock<ColumnBlocks>,
+    /// The rows laid out for distances that are summed term by term, once a ranking is asked for.
+    term_sums: OnceLock<TermSums>,
     max_memory: u64,
 }
 
 /// Rows measured at a time where memory does not matter.
 pub(crate) const BLOCK: usize = 256;
+
+/// Distances measured at a time at most: their memory must not grow with the training rows.
+const MAX_DISTANCES: usize = 1 << 22;
 
 /// Rows as vectors whose squared Euclidean distance is the distance of the rows: numeric inputs as
 /// they are, nominal ones as one-hot indicators divided by √2, so that two different values are
@@ -49,6 +55,8 @@ struct Encoded<'d> {
     features: Cow<'d, Matrix>,
     /// |x|² of every row.
     squared_norms: Vec<f64>,
+    /// The greatest of them.
+    greatest_squared_norm: f64,
     /// The stored (value, row) of every column, once sparse rows are measured against these.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
 }
@@ -67,9 +75,9 @@ impl Neighbourhood<'_> {
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let encoded = Encoded::new(attributes, features)?;
-        let (columns, all_blocks) = (OnceLock::new(), OnceLock::new());
+        let (columns, term_sums) = (OnceLock::new(), OnceLock::new());
         let max_memory = u64::MAX;
-        Ok(Neighbourhood { attributes, features, encoded, columns, all_blocks, max_memory })
+        Ok(Neighbourhood { attributes, features, encoded, columns, term_sums, max_memory })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -78,12 +86,15 @@ impl Neighbourhood<'_> {
     }
 
     /// How many rows to measure at a time: their distances, memberships and rankings may take a
-    /// quarter of the memory. What is measured does not depend on it.
+    /// quarter of the memory, and there are at most [`MAX_DISTANCES`] of them. What is measured does not
+    /// depend on it.
     pub fn rows_at_once(&self) -> usize {
         // A distance, a membership, and twice a row with its distance.
         const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();
-        let of_row = (BYTES * self.n_rows().max(1)) as u64;
-        (self.max_memory / 4 / of_row).clamp(1, BLOCK as u64) as usize
+        let n_train = self.n_rows().max(1);
+        let of_row = (BYTES * n_train) as u64;
+        let at_most = (MAX_DISTANCES / n_train).clamp(1, BLOCK);
+        (self.max_memory / 4 / of_row).clamp(1, at_most as u64) as usize
     }
 
     /// How many training rows.
@@ -97,27 +108,87 @@ impl Neighbourhood<'_> {
         match (&self.encoded, Encoded::new(queries.attributes(), queries.features())?) {
             (Some(train), Some(queries)) => Ok(queries.distances(train)),
             _ => {
-                let distances = |query| self.distances_by_term(queries.features(), query);
-                Ok((0..queries.n_rows()).flat_map(distances).collect())
+                let term_sums = self.term_sums();
+                let distances = |row| term_sums.query(queries.features(), row).distances();
+                let by_row: Vec<Vec<f64>> =
+                    (0..queries.n_rows()).into_par_iter().map(distances).collect();
+                Ok(by_row.concat())
             }
         }
     }
 
     /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
-    /// for it.
+    /// for it. `distances` are those of [`Neighbourhood::distances`], where somebody has them.
     ///
     /// Ties are broken by row number, so rounding must not make equal distances differ. The
     /// distances are therefore sums in column order and not matrix products, whose rounding depends
-    /// on how the terms are grouped.
-    pub fn rankings(&self, queries: &Dataset, needs: Needs) -> Option<Rankings<'_>> {
-        let distances = |query| self.distances_by_term(queries.features(), query);
-        let ranking = |query| Arc::new(Ranking::new(&distances(query)));
+    /// on how the terms are grouped. A product only tells which rows are so near that their sums are
+    /// worth computing.
+    pub fn rankings(
+        &self,
+        queries: &Dataset,
+        needs: Needs,
+        distances: Option<&[f64]>,
+    ) -> Result<Option<Rankings<'_>>> {
         let rankings = match needs {
-            Needs::Nothing => return None,
+            Needs::Nothing => return Ok(None),
             Needs::Inputs => Vec::new(),
-            Needs::Ranking => (0..queries.n_rows()).into_par_iter().map(ranking).collect(),
+            Needs::Ranking => self.rank(queries, distances)?,
         };
-        Some(Rankings { train: self, rankings })
+        Ok(Some(Rankings { train: self, rankings }))
+    }
+
+    fn rank(&self, queries: &Dataset, distances: Option<&[f64]>) -> Result<Vec<Arc<Ranking>>> {
+        let (features, n_train) = (queries.features(), self.n_rows());
+        let term_sums = self.term_sums();
+        let rows = (0..queries.n_rows()).into_par_iter();
+        let encoded = Encoded::new(queries.attributes(), features)?;
+        let (Some(train), Some(encoded)) = (&self.encoded, &encoded) else {
+            let ranking = |row| Arc::new(Ranking::of_all(term_sums.query(features, row)));
+            return Ok(rows.map(ranking).collect());
+        };
+        let estimates = match distances {
+            Some(distances) => Cow::Borrowed(distances),
+            None => Cow::Owned(encoded.distances(train)),
+        };
+        let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
+        let ranking = |row: usize| {
+            let query = term_sums.query(features, row);
+            let error = encoded.error_of_product(row, train);
+            if !error.is_finite() {
+                return Arc::new(Ranking::of_all(query));
+            }
+            let distances_to = |query: &Query, rows: &[u32]| match (self.features, query) {
+                (Matrix::Dense(dense), Query::Dense(_, cells)) => {
+                    dense_distances(&comparisons, dense, cells, rows)
+                }
+                (train, _) => {
+                    let stored: Vec<(usize, f64)> = features.entries(row).collect();
+                    let entries = rows.iter().map(|&row| train.entries(row as usize));
+                    entries.map(|of_row| sparse_distance(&comparisons, &stored, of_row)).collect()
+                }
+            };
+            let estimates = &estimates[row * n_train..(row + 1) * n_train];
+            Arc::new(Ranking::of_estimates(estimates, error, query, distances_to))
+        };
+        Ok(rows.map(ranking).collect())
+    }
+
+    /// The rows laid out for distances that are summed term by term.
+    fn term_sums(&self) -> &TermSums {
+        self.term_sums.get_or_init(|| match self.features {
+            Matrix::Dense(_) => {
+                let all: Vec<usize> = (0..self.n_rows()).collect();
+                let columns: Vec<usize> = (0..self.attributes.len()).collect();
+                let blocks = self.column_blocks(&all, &columns, Metric::Euclidean);
+                TermSums::Dense(Arc::new(blocks))
+            }
+            Matrix::Sparse(_) => {
+                let comparisons = self.attributes.iter().map(Comparison::of).collect();
+                let features = self.features.clone();
+                TermSums::Sparse(Arc::new(SparseRows { comparisons, features }))
+            }
+        })
     }
 
     /// Lays out some rows and columns for distances that are summed term by term.
@@ -131,71 +202,19 @@ impl Neighbourhood<'_> {
         };
         ColumnBlocks::new(self.attributes, self.features, stored, rows, columns, metric)
     }
-
-    /// The squared distances of one row to every training row, each summed term by term in column
-    /// order, so that it depends on nothing but its two rows.
-    fn distances_by_term(&self, queries: &Matrix, query: usize) -> Vec<f64> {
-        if let (Matrix::Dense(_), Matrix::Dense(_)) = (self.features, queries) {
-            let blocks = self.all_blocks.get_or_init(|| {
-                let all: Vec<usize> = (0..self.n_rows()).collect();
-                let columns: Vec<usize> = (0..self.attributes.len()).collect();
-                self.column_blocks(&all, &columns, Metric::Euclidean)
-            });
-            return blocks.distances(&blocks.cells(queries, query)).collect();
-        }
-        let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
-        let stored: Vec<(usize, f64)> = queries.entries(query).collect();
-        let distance = |row| sparse_distance(&comparisons, &stored, self.features.entries(row));
-        (0..self.n_rows()).map(distance).collect()
-    }
-}
-
-/// The squared distance of two sparse rows, by merging their stored cells in column order. A column
-/// that neither row stores is 0 in both and adds nothing.
-fn sparse_distance(
-    comparisons: &[Comparison],
-    mut xs: &[(usize, f64)],
-    vs: impl Iterator<Item = (usize, f64)>,
-) -> f64 {
-    let mut sum = 0.0;
-    for (column, v) in vs {
-        while let Some((&(before, x), rest)) = xs.split_first()
-            && before < column
-        {
-            sum += comparisons[before].term(x, 0.0);
-            xs = rest;
-        }
-        let x = match xs.split_first() {
-            Some((&(same, x), rest)) if same == column => {
-                xs = rest;
-                x
-            }
-            _ => 0.0,
-        };
-        sum += comparisons[column].term(x, v);
-    }
-    xs.iter().fold(sum, |sum, &(column, x)| sum + comparisons[column].term(x, 0.0))
 }
 
 impl Encoded<'_> {
     /// Encodes the rows; none where a cell is missing.
     fn new<'d>(attributes: &[Attribute], features: &'d Matrix) -> Result<Option<Encoded<'d>>> {
         let cells = |row| features.entries(row).map(|(_, value)| value);
-        let squared_norms = |features: &Matrix| -> Vec<f64> {
-            let squared_norm = |row| features.entries(row).map(|(_, x)| x * x).sum();
-            (0..features.n_rows()).map(squared_norm).collect()
-        };
         if (0..features.n_rows()).any(|row| cells(row).any(f64::is_nan)) {
             return Ok(None);
         }
         let n_values = |attribute: &Attribute| attribute.values().map_or(1, <[String]>::len);
         // Two values are stored as 0 and 1, which already are 1 apart.
         if attributes.iter().all(|attribute| n_values(attribute) <= 2) {
-            return Ok(Some(Encoded {
-                squared_norms: squared_norms(features),
-                features: Cow::Borrowed(features),
-                columns: OnceLock::new(),
-            }));
+            return Ok(Some(Encoded::of(Cow::Borrowed(features))));
         }
         let mut scale = Vec::new();
         for attribute in attributes {
@@ -207,46 +226,72 @@ impl Encoded<'_> {
         let labels = LabelMatrix::empty(features.n_rows(), 0);
         let data = Dataset::new("rows", attributes.to_vec(), features.clone(), vec![], labels)?;
         let features = one_hot(&data)?.features().scaled(&scale);
-        let squared_norms = squared_norms(&features);
-        Ok(Some(Encoded {
-            squared_norms,
-            features: Cow::Owned(features),
-            columns: OnceLock::new(),
-        }))
+        Ok(Some(Encoded::of(Cow::Owned(features))))
+    }
+
+    fn of(features: Cow<'_, Matrix>) -> Encoded<'_> {
+        let squared_norm = |row| features.entries(row).map(|(_, x)| x * x).sum();
+        let squared_norms: Vec<f64> = (0..features.n_rows()).map(squared_norm).collect();
+        let greatest_squared_norm = squared_norms.iter().copied().fold(0.0, f64::max);
+        Encoded { features, squared_norms, greatest_squared_norm, columns: OnceLock::new() }
     }
 
     /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
     /// rounding are set to 0.
     fn distances(&self, train: &Encoded) -> Vec<f64> {
         let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
-        let mut distances = match (&*self.features, &*train.features) {
-            (Matrix::Dense(a), Matrix::Dense(b)) => {
-                times_transposed(a.cells(), b.cells(), n, m, self.features.n_columns())
-            }
-            _ => self.sparse_products(train),
-        };
-        if m > 0 {
-            for (row, &norm) in distances.chunks_mut(m).zip(&self.squared_norms) {
+        let mut distances = vec![0.0; n * m];
+        if m == 0 {
+            return distances;
+        }
+        let parts = distances.par_chunks_mut(ROWS_AT_ONCE * m).enumerate();
+        parts.for_each(|(at, distances)| {
+            let start = at * ROWS_AT_ONCE;
+            let rows = start..n.min(start + ROWS_AT_ONCE);
+            self.products(train, rows.clone(), distances);
+            let norms = &self.squared_norms[rows];
+            for (row, &norm) in distances.chunks_mut(m).zip(norms) {
                 for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
                     *distance = (norm + other - 2.0 * *distance).max(0.0);
                 }
             }
-        }
+        });
         distances
     }
 
-    /// x·v, summed over the columns that x stores: a training row that stores none of them costs
-    /// nothing.
-    fn sparse_products(&self, train: &Encoded) -> Vec<f64> {
-        let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
+    /// x·v for some rows x and every training row v; row by row. Sparse products are summed over the
+    /// columns that x stores: a training row that stores none of them costs nothing.
+    fn products(&self, train: &Encoded, rows: Range<usize>, products: &mut [f64]) {
+        let m = train.squared_norms.len();
+        if let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) {
+            let width = self.features.n_columns();
+            let a = &a.cells()[rows.start * width..rows.end * width];
+            products.copy_from_slice(&times_transposed(a, b.cells(), rows.len(), m, width));
+            return;
+        }
         let columns = train.columns.get_or_init(|| stored_cells(&train.features));
-        let mut products = vec![0.0; n * m];
-        for (query, products) in products.chunks_mut(m.max(1)).enumerate() {
+        for (query, products) in rows.zip(products.chunks_mut(m.max(1))) {
             for (column, x) in self.features.entries(query) {
                 columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
             }
         }
-        products
+    }
+
+    /// How much a distance of this row by [`Encoded::distances`] and one summed term by term may
+    /// differ at most; infinite or not a number where a square overflows.
+    ///
+    /// With u = 2⁻⁵³, summing w terms in any order is wrong by at most about w u times the sum of
+    /// their magnitudes. Let S = |x|² + |v|², so that 2 |x·v| ≤ S and |x - v|² ≤ 2 S. The product's
+    /// distance is wrong by w u S for the norms, w u S for 2 x·v and 4 u S for putting them together;
+    /// the sum of terms by (w + 2) u 2 S; indicators of 1/√2, which is rounded, by 4 u S. That is less
+    /// than 4 (w + 4) u S. The result is twice as much, which leaves room for the rounding of the bound
+    /// itself and of what is compared with it. Squares too small to be stored as they are add less than
+    /// [`f64::MIN_POSITIVE`] each.
+    fn error_of_product(&self, row: usize, train: &Encoded) -> f64 {
+        let n_terms = 4.0 + self.features.n_columns() as f64;
+        let squares = self.squared_norms[row] + train.greatest_squared_norm;
+        // EPSILON is 2 u.
+        4.0 * n_terms * (f64::EPSILON * squares + f64::MIN_POSITIVE)
     }
 }
 
@@ -279,7 +324,10 @@ mod tests {
             for (found, expected) in found.iter().zip([5.0, 1.0, 0.0]) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
             }
-            assert_eq!(train.distances_by_term(read(rows).features(), 2), [5.0, 1.0, 0.0]);
+            assert_eq!(
+                train.term_sums().query(read(rows).features(), 2).distances(),
+                [5.0, 1.0, 0.0]
+            );
         }
     }
 
@@ -312,11 +360,101 @@ mod tests {
         rankings.rankings.iter().map(|ranking| ranking.iter().copied().collect()).collect()
     }
 
+    /// Rows without missing cells that are often equally far: numbers in tenths, all of them moved by
+    /// `offset`, and names. A great offset makes products round coarsely.
+    fn coarse(n_rows: usize, offset: f64, seed: u64) -> Dataset {
+        let mut rng = Seed::new(seed).rng();
+        let mut cells = Dense::new(5);
+        for _ in 0..n_rows {
+            let mut numeric = || offset + rng.below(4) as f64 / 10.0;
+            let [x, y, z] = [numeric(), numeric(), numeric()];
+            cells.push_row(&[x, rng.below(3) as f64, y, z, rng.below(2) as f64]);
+        }
+        let names = |n: usize| ["r", "g", "b"].map(String::from)[..n].to_vec();
+        let attributes = vec![
+            Attribute::numeric("x"),
+            Attribute::nominal("c", names(3)),
+            Attribute::numeric("y"),
+            Attribute::numeric("z"),
+            Attribute::nominal("d", names(2)),
+        ];
+        let labels = LabelMatrix::empty(n_rows, 0);
+        Dataset::new("coarse", attributes, Matrix::Dense(cells), vec![], labels).unwrap()
+    }
+
+    /// The definition: every term in column order, then all rows sorted.
+    fn ranked_plainly(data: &Dataset, query: usize) -> Vec<Ranked> {
+        let distance = |row| {
+            let mut sum = 0.0;
+            for (column, attribute) in data.attributes().iter().enumerate() {
+                let [x, v] = [query, row].map(|row| data.features().get(row, column));
+                let is_nominal = attribute.values().is_some();
+                sum += if is_nominal { f64::from(u8::from(x != v)) } else { (x - v) * (x - v) };
+            }
+            sum
+        };
+        let ranked = |row: usize| Ranked { distance: distance(row), row: row as u32 };
+        let mut all: Vec<Ranked> = (0..data.n_rows()).map(ranked).collect();
+        all.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.row.cmp(&b.row)));
+        all
+    }
+
     proptest! {
+        #[test]
+        fn rankings_by_product_and_recheck_are_those_of_the_definition(
+            n_rows in 1usize..900, magnitude in -2i32..9, seed: u64,
+        ) {
+            let data = coarse(n_rows, 10f64.powi(magnitude), seed);
+            let sparse = {
+                let mut sparse = Sparse::new(5);
+                for row in 0..n_rows {
+                    let cells = data.features().entries(row);
+                    sparse.push_row(cells.map(|(column, value)| (column as u32, value)));
+                }
+                let (attributes, labels) = (data.attributes().to_vec(), data.labels().clone());
+                Dataset::new("s", attributes, Matrix::Sparse(sparse), vec![], labels).unwrap()
+            };
+            let query = seed as usize % n_rows;
+            let expected = ranked_plainly(&data, query);
+            for data in [&data, &sparse] {
+                let train = Neighbourhood::of(data).unwrap();
+                let queries = data.select(&[query]);
+                let product = train.distances(&queries).unwrap();
+                for distances in [None, Some(&product[..])] {
+                    let rankings = train.rankings(&queries, Needs::Ranking, distances);
+                    let rankings = rankings.unwrap().unwrap();
+                    prop_assert_eq!(&ranked(&rankings)[0], &expected);
+                    let near = rankings.rankings[0].near();
+                    prop_assert_eq!(near, &expected[..near.len()]);
+                    let reach = rankings.rankings[0].reach();
+                    let beyond = &expected[near.len()..];
+                    prop_assert!(beyond.iter().all(|row| row.distance > reach));
+                    prop_assert!(near.len() >= n_rows.min(128));
+                }
+            }
+        }
+
+        #[test]
+        fn products_are_as_exact_as_they_promise(
+            n_rows in 2usize..40, magnitude in -170i32..150, seed: u64,
+        ) {
+            let data = coarse(n_rows, 10f64.powi(magnitude), seed);
+            let train = Neighbourhood::of(&data).unwrap();
+            let products = train.distances(&data).unwrap();
+            let encoded = train.encoded.as_ref().unwrap();
+            for row in 0..n_rows {
+                let error = encoded.error_of_product(row, encoded);
+                let exact = train.term_sums().query(data.features(), row).distances();
+                for (product, exact) in products[row * n_rows..].iter().zip(exact) {
+                    prop_assert!((product - exact).abs() <= error, "{} {} {}", product, exact, error);
+                }
+            }
+        }
+
         #[test]
         fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
             let [dense, sparse] = thin(n_rows, seed).map(|data| {
-                ranked(&Neighbourhood::of(&data).unwrap().rankings(&data, Needs::Ranking).unwrap())
+                ranked(&Neighbourhood::of(&data).unwrap().rankings(&data, Needs::Ranking, None).unwrap().unwrap())
             });
             prop_assert_eq!(dense, sparse);
         }
@@ -325,14 +463,24 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let together = ranked(&train.rankings(&data, Needs::Ranking).unwrap());
+                let together = ranked(&train.rankings(&data, Needs::Ranking, None).unwrap().unwrap());
                 let alone = |row| {
                     let only = data.select(&[row]);
-                    ranked(&train.rankings(&only, Needs::Ranking).unwrap())
+                    ranked(&train.rankings(&only, Needs::Ranking, None).unwrap().unwrap())
                 };
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn more_training_rows_are_fewer_rows_at_a_time() {
+        let rows = |n_train: usize| {
+            let data = Dataset::from_rows(1, &vec![0.0; n_train]).unwrap();
+            Neighbourhood::of(&data).unwrap().rows_at_once()
+        };
+        // 2²² / 16,384 = 256, and 2²² / 100,000 = 41.9.
+        assert_eq!([1, 16_384, 100_000].map(rows), [256, 256, 41]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Neighbourhood;
+use super::term_sums::Query;
+use crate::product::vectorized;
 
 /// A training row and its distance to the row that is to be labelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,40 +32,138 @@ impl Ord for Ranked {
 
 /// Training rows from the nearest to the farthest.
 ///
-/// Most searches for neighbours end among the nearest rows, so only these are sorted at once. The
-/// far rows are sorted when an iteration first gets to them, and once for all iterations.
+/// Most searches for neighbours end among the nearest rows, so only these are measured and sorted at
+/// once. The others are when somebody first asks for them, and once for all who do.
 pub struct Ranking {
+    /// The nearest rows, sorted.
     near: Vec<Ranked>,
-    far: Vec<Ranked>,
-    far_sorted: OnceLock<Vec<Ranked>>,
+    /// Every row that is no farther than this is among the near ones.
+    reach: f64,
+    /// The row that is to be labelled.
+    query: Query,
+    /// The distance of every training row, by its number.
+    distances: OnceLock<Vec<f64>>,
+    /// The rows that are not near, sorted.
+    far: OnceLock<Vec<Ranked>>,
 }
 
-/// How many of the nearest rows are sorted at once.
+/// How many of the nearest rows are measured and sorted at once, or a few more.
 const NEAR: usize = 128;
 
+/// Estimates are looked at in so many groups to find which of them are among the least.
+const GROUPS: usize = 4 * NEAR;
+
 impl Ranking {
-    pub(super) fn new(distances: &[f64]) -> Ranking {
-        let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
-        let mut near: Vec<Ranked> = distances.iter().enumerate().map(ranked).collect();
-        let mut far = Vec::new();
-        if near.len() > NEAR {
-            near.select_nth_unstable(NEAR);
-            far = near.split_off(NEAR);
-        }
+    /// Measures every training row.
+    pub(super) fn of_all(query: Query) -> Ranking {
+        let distances = query.distances();
+        let limit = limit_of_nearest(&distances);
+        let ranked = |row: u32| Ranked { distance: distances[row as usize], row };
+        let mut near: Vec<Ranked> = within(&distances, limit).into_iter().map(ranked).collect();
         near.sort_unstable();
-        Ranking { near, far, far_sorted: OnceLock::new() }
+        let (distances, far) = (OnceLock::from(distances), OnceLock::new());
+        Ranking { near, reach: limit, query, distances, far }
+    }
+
+    /// Finds the nearest rows by estimates of their distances, none of which is wrong by more than
+    /// `error`, and measures these only: `distances_to` some rows.
+    ///
+    /// Let t be an estimate that at least [`NEAR`] rows do not exceed. A row whose distance is at most
+    /// t + error has an estimate of at most t + 2 error. So all rows of such a distance are found
+    /// among the rows of such an estimate, and they are the nearest ones without a gap.
+    pub(super) fn of_estimates(
+        estimates: &[f64],
+        error: f64,
+        query: Query,
+        distances_to: impl FnOnce(&Query, &[u32]) -> Vec<f64>,
+    ) -> Ranking {
+        let limit = limit_of_nearest(estimates);
+        let rows = within(estimates, limit + 2.0 * error);
+        let distances = distances_to(&query, &rows);
+        let ranked =
+            rows.into_iter().zip(distances).map(|(row, distance)| Ranked { distance, row });
+        let reach = limit + error;
+        let mut near: Vec<Ranked> = ranked.filter(|row| row.distance <= reach).collect();
+        near.sort_unstable();
+        Ranking { near, reach, query, distances: OnceLock::new(), far: OnceLock::new() }
+    }
+
+    /// The nearest rows, the nearest first: all rows that are no farther than [`Ranking::reach`].
+    pub(crate) fn near(&self) -> &[Ranked] {
+        &self.near
+    }
+
+    /// How far the near rows reach; infinite where they are all.
+    pub(crate) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// The distance of every training row, by its number.
+    pub(crate) fn distances(&self) -> &[f64] {
+        self.distances.get_or_init(|| self.query.distances())
     }
 
     /// The nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Ranked> {
         let sorted = || {
-            let mut far = self.far.clone();
+            if self.reach == f64::INFINITY {
+                return Vec::new();
+            }
+            let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
+            let all = self.distances().iter().enumerate().map(ranked);
+            let mut far: Vec<Ranked> = all.filter(|row| row.distance > self.reach).collect();
             far.sort_unstable();
             far
         };
-        let far = std::iter::once_with(move || self.far_sorted.get_or_init(sorted));
+        let far = std::iter::once_with(move || self.far.get_or_init(sorted));
         self.near.iter().chain(far.flatten())
     }
+}
+
+/// A number that at least [`NEAR`] of the numbers do not exceed, and seldom many more; infinite where
+/// there are no more numbers than that.
+///
+/// It is the NEAR-th least of the minima of [`GROUPS`] groups. Finding it takes one comparison for each
+/// number, which is a fraction of what it takes to partially sort them.
+fn limit_of_nearest(numbers: &[f64]) -> f64 {
+    if numbers.len() <= NEAR {
+        return f64::INFINITY;
+    }
+    let mut minima = [f64::INFINITY; GROUPS];
+    vectorized(
+        #[inline(always)]
+        || {
+            for numbers in numbers.chunks(GROUPS) {
+                for (minimum, &number) in minima.iter_mut().zip(numbers) {
+                    *minimum = if number < *minimum { number } else { *minimum };
+                }
+            }
+        },
+    );
+    // No distance is negative, so their bit patterns are in the order of the numbers.
+    *minima.select_nth_unstable_by_key(NEAR - 1, |minimum| minimum.to_bits()).1
+}
+
+/// The places of the numbers that do not exceed the limit, ascending.
+fn within(numbers: &[f64], limit: f64) -> Vec<u32> {
+    const AT_ONCE: usize = 16;
+    let mut places = Vec::with_capacity(2 * NEAR);
+    vectorized(
+        #[inline(always)]
+        || {
+            for (at, numbers) in numbers.chunks(AT_ONCE).enumerate() {
+                // Few blocks have such a number, and the others are left at once.
+                if numbers.iter().fold(false, |any, &number| any | (number <= limit)) {
+                    for (place, &number) in numbers.iter().enumerate() {
+                        if number <= limit {
+                            places.push((at * AT_ONCE + place) as u32);
+                        }
+                    }
+                }
+            }
+        },
+    );
+    places
 }
 
 /// What a model needs to know about the training rows to score a block. Each need includes those

@@ -36,9 +36,9 @@ impl<'a> RowBlock<'a> {
         };
         let here = data.select(&rows);
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
+        let rankings = train.rankings(&here, needs, distances.as_deref())?;
         let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
         let memberships = distances.zip(decay).map(of);
-        let rankings = train.rankings(&here, needs);
         Ok(RowBlock { data, rows, known: None, memberships, rankings })
     }
 

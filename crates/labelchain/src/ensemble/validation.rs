@@ -33,7 +33,10 @@ pub(super) fn on_validation<M: Sync, A: Send>(
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
-        let rankings = distances.as_ref().and_then(|of| of.rankings(&data.select(&here), needs));
+        let rankings = match &distances {
+            Some(distances) => distances.rankings(&data.select(&here), needs, None)?,
+            None => None,
+        };
         candidates.par_iter().zip(&mut answers).try_for_each(|(candidate, answers)| {
             train.cancel().check()?;
             let from = candidate.validation.partition_point(|&row| row < start);

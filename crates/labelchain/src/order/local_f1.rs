@@ -59,29 +59,24 @@ impl LocalF1 {
     pub fn log_odds(&self, memberships: &Memberships) -> Vec<f64> {
         let n_labels = self.by_label.len();
         let mut log_odds = vec![0.0; memberships.n_rows() * n_labels];
-        for (at, block) in memberships.blocks().enumerate() {
-            let rows = at * LANES..memberships.n_rows().min((at + 1) * LANES);
+        let blocks: Vec<_> = memberships.blocks().collect();
+        for blocks in blocks.chunks(BLOCKS_AT_ONCE) {
+            // The last blocks are filled up with the first of them, whose sums nobody reads.
+            let lines = |at: usize| blocks.get(at).unwrap_or(&blocks[0]).0;
+            let lines: [&[[f64; LANES]]; BLOCKS_AT_ONCE] = std::array::from_fn(lines);
             for (label, outcomes) in self.by_label.iter().enumerate() {
                 let [hits, errors] = [&outcomes.hits, &outcomes.errors].map(|rows| {
                     vectorized(
                         #[inline(always)]
-                        || sum(rows, block),
+                        || sums(rows, lines),
                     )
                 });
-                for (row, (hits, errors)) in rows.clone().zip(hits.into_iter().zip(errors)) {
-                    let place = &mut log_odds[row * n_labels + label];
-                    *place = match (outcomes.hits.is_empty(), outcomes.errors.is_empty()) {
-                        // Nothing shows that the label is predicted well near the row: last place.
-                        (true, _) => f64::NEG_INFINITY,
-                        (false, true) => f64::INFINITY,
-                        // The scale of the row cancels, unless a sum is out of range.
-                        _ if hits.min(errors) > SMALLEST_SUM => hits.ln() - errors.ln(),
-                        _ => {
-                            let distances = memberships.distances_of(row);
-                            log_sum(&outcomes.hits, distances, memberships.decay())
-                                - log_sum(&outcomes.errors, distances, memberships.decay())
-                        }
-                    };
+                for ((_, rows), (hits, errors)) in blocks.iter().zip(hits.iter().zip(&errors)) {
+                    for (row, lane) in rows.clone() {
+                        let sums = [hits[lane], errors[lane]];
+                        log_odds[row * n_labels + label] =
+                            outcomes.log_odds(sums, memberships, row);
+                    }
                 }
             }
         }
@@ -104,6 +99,24 @@ impl LocalF1 {
     }
 }
 
+impl Outcomes {
+    /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) for one row, of which both sums are known up to a
+    /// factor.
+    fn log_odds(&self, [hits, errors]: [f64; 2], memberships: &Memberships, row: usize) -> f64 {
+        match (self.hits.is_empty(), self.errors.is_empty()) {
+            // Nothing shows that the label is predicted well near the row: last place.
+            (true, _) => f64::NEG_INFINITY,
+            (false, true) => f64::INFINITY,
+            // The scale of the row cancels, unless a sum is out of range.
+            _ if hits.min(errors) > SMALLEST_SUM => hits.ln() - errors.ln(),
+            _ => {
+                let (distances, decay) = (memberships.distances_of(row), memberships.decay());
+                log_sum(&self.hits, distances, decay) - log_sum(&self.errors, distances, decay)
+            }
+        }
+    }
+}
+
 /// Says so where the neighbourhood of a row is practically a single validation row.
 fn nearest_alone(memberships: &Memberships, row: usize, validation: &[usize]) -> Option<String> {
     let distances = memberships.distances_of(row);
@@ -122,13 +135,19 @@ fn nearest_alone(memberships: &Memberships, row: usize, validation: &[usize]) ->
     })
 }
 
-/// Sums memberships over some training rows, for several rows to be labelled at once.
+/// Blocks of `LANES` rows whose memberships are summed at the same time. An addition waits for the one
+/// before it in its lane, and meanwhile those of other blocks are done.
+const BLOCKS_AT_ONCE: usize = 4;
+
+/// Sums memberships over some training rows, for the rows of several blocks at once.
 #[inline(always)]
-fn sum(rows: &[u32], memberships: &[[f64; LANES]]) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
+fn sums<const N: usize>(rows: &[u32], lines: [&[[f64; LANES]]; N]) -> [[f64; LANES]; N] {
+    let mut sums = [[0.0; LANES]; N];
     for &row in rows {
-        for (sum, membership) in sums.iter_mut().zip(&memberships[row as usize]) {
-            *sum += membership;
+        for (sums, lines) in sums.iter_mut().zip(lines) {
+            for (sum, membership) in sums.iter_mut().zip(&lines[row as usize]) {
+                *sum += membership;
+            }
         }
     }
     sums
@@ -276,6 +295,28 @@ mod tests {
         assert_eq!(log_odds[1..], [f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
         assert_eq!([f1(f64::INFINITY), f1(f64::NEG_INFINITY)], [1.0, 0.0]);
         assert_eq!(Order::descending(&log_odds).to_string(), "1 0 2 3");
+    }
+
+    #[test]
+    fn sums_of_many_rows_at_once_are_those_of_each_row_alone() {
+        // 70 rows are nine blocks, of which the last is not full; some of them are asked for only.
+        let n_train = 50;
+        let truth: Vec<u8> = (0..n_train).map(|row| u8::from(row % 3 == 0)).collect();
+        let truth: Vec<&[u8]> = truth.chunks(1).collect();
+        let predicted: Vec<u8> = (0..n_train).map(|row| u8::from(row % 4 == 0)).collect();
+        let predicted: Vec<&[u8]> = predicted.chunks(1).collect();
+        let validation: Vec<usize> = (0..n_train).collect();
+        let local_f1 = LocalF1::new(&validation, &matrix(&predicted), &matrix(&truth), 0.3);
+        let distances: Vec<f64> =
+            (0..70 * n_train).map(|at| (at * 37 % 101) as f64 / 7.0).collect();
+        let rows: Vec<usize> = (0..70).filter(|row| row % 5 > 0).collect();
+        let together = Memberships::new(distances.clone(), n_train, 0.3).select(&rows);
+        let together = local_f1.log_odds(&together);
+        for (&row, together) in rows.iter().zip(together) {
+            let alone = distances[row * n_train..(row + 1) * n_train].to_vec();
+            let alone = local_f1.log_odds(&Memberships::new(alone, n_train, 0.3));
+            assert_eq!([together], alone[..], "row {row}");
+        }
     }
 
     #[test]

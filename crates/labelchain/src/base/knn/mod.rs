@@ -8,9 +8,11 @@
 //!
 //! There are two ways to the R nearest rows. A label that uses all inputs reads the ranking of the
 //! training rows by D, which all such labels and all members share: d is not negative, so the scan
-//! ends where D alone exceeds the R-th extended distance, mostly after a few rows. A label with
+//! ends where D alone exceeds the R-th extended distance, mostly among the nearest rows. A label with
 //! selected inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all
-//! of them in blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code.
+//! of them in blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code. So does any label once
+//! so many labels were decided that the nearest rows by D are not enough: d is then as large as D
+//! differs between rows, and a ranking by D tells little.
 
 mod base;
 mod tuning;
@@ -19,7 +21,7 @@ pub(super) use base::BASE;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +122,8 @@ impl ChainLearner for NearestNeighbours {
         }
         let mut rows = rows.to_vec();
         rows.sort_unstable();
+        // A row that was named twice votes once.
+        rows.dedup();
         let n_features = data.n_features();
         Ok(NearestNeighboursModel {
             neighbours,
@@ -205,9 +209,9 @@ pub struct Distances {
     rankings: Vec<Arc<Ranking>>,
     /// For each label that has distances of its own, the inputs to compute them from.
     label_inputs: Vec<Option<LabelInputs>>,
-    /// For each label, whether it is relevant to each of the rows fitted on; empty where no label
-    /// has distances of its own.
-    relevance_by_label: Vec<Vec<bool>>,
+    /// For each label, whether it is relevant to each of the rows fitted on, once disagreements of
+    /// all of them are counted.
+    relevance_by_label: OnceLock<Vec<Vec<bool>>>,
     /// By label; none where all labels of the rows fitted on are known.
     unknown_labels: Option<Vec<UnknownLabel>>,
 }
@@ -288,27 +292,29 @@ impl Scoring for NearestNeighboursModel {
             let queries = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
             Some(LabelInputs { voters, voter_indices, queries })
         };
-        let label_inputs: Vec<Option<LabelInputs>> = self.views.iter().map(label_inputs).collect();
-        let has_own_distances = label_inputs.iter().any(Option::is_some);
         Distances {
             rankings: block.rankings.map_or(Vec::new(), |rankings| rankings.rankings.clone()),
-            relevance_by_label: if has_own_distances { self.relevance_by_label() } else { vec![] },
+            label_inputs: self.views.iter().map(label_inputs).collect(),
+            relevance_by_label: OnceLock::new(),
             unknown_labels: self.unknown_labels(),
-            label_inputs,
         }
     }
 
     fn evidence<'m>(&'m self, scores: &'m Distances, row: usize) -> NeighbourEvidence<'m> {
         let no_labels = LabelMatrix::empty(1, self.n_labels());
-        let n_counted = scores.relevance_by_label.first().map_or(0, Vec::len);
+        let disagreements = OnceCell::new();
+        if scores.label_inputs.iter().any(Option::is_some) {
+            let none = vec![[0.0; BLOCK_ROWS]; self.rows.len().div_ceil(BLOCK_ROWS)];
+            disagreements.get_or_init(|| none);
+        }
         NeighbourEvidence {
             model: self,
             scores,
             row,
             decided: no_labels.clone(),
             relevant: no_labels,
-            disagreements: vec![[0.0; BLOCK_ROWS]; n_counted.div_ceil(BLOCK_ROWS)],
-            label_distances: scores.label_inputs.iter().map(|_| OnceCell::new()).collect(),
+            disagreements,
+            label_distances: (0..=self.n_labels()).map(|_| OnceCell::new()).collect(),
         }
     }
 }
@@ -316,8 +322,8 @@ impl Scoring for NearestNeighboursModel {
 /// What was decided about one row, from which the extended distances of the training rows follow.
 ///
 /// A label that reads the ranking looks at few rows and counts their disagreements when it gets to
-/// them. A label with distances of its own looks at all rows, whose disagreements are therefore
-/// updated with every decision.
+/// them. A label that looks at all rows needs the disagreements of all, which are therefore updated
+/// with every decision, from the first such label on.
 #[derive(Clone)]
 pub struct NeighbourEvidence<'m> {
     model: &'m NearestNeighboursModel,
@@ -327,11 +333,12 @@ pub struct NeighbourEvidence<'m> {
     decided: LabelMatrix,
     /// Those of them that were decided to be relevant.
     relevant: LabelMatrix,
-    /// The number of decided labels on which each row fitted on disagrees or is expected to; empty
-    /// where no label has distances of its own.
-    disagreements: Vec<[f64; BLOCK_ROWS]>,
-    /// For each label its own distances in the inputs, once computed. They do not depend on
-    /// decisions, so all copies of the evidence share them.
+    /// The number of decided labels on which each row fitted on disagrees or is expected to, once a
+    /// label looks at all rows.
+    disagreements: OnceCell<Vec<[f64; BLOCK_ROWS]>>,
+    /// For each label its distances in the inputs to the rows fitted on, once computed, infinite where
+    /// a row has no vote; in the last place those of labels on which all rows vote. They do not depend
+    /// on decisions, so all copies of the evidence share them.
     label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
 }
 
@@ -368,60 +375,120 @@ impl NeighbourEvidence<'_> {
         nearest.rows
     }
 
-    /// The distances in the inputs to the rows fitted on, for a label that has distances of its
-    /// own.
-    fn label_distances(&self, label: LabelId) -> Option<&[[f64; BLOCK_ROWS]]> {
-        let inputs = self.scores.label_inputs[label.0].as_ref()?;
-        let distances = || inputs.distances(self.row, self.model.rows.len());
-        Some(self.label_distances[label.0].get_or_init(distances))
+    /// The distances in the inputs from the row to the rows fitted on; infinite where a row has no vote
+    /// on the label.
+    fn label_distances(&self, label: LabelId) -> &[[f64; BLOCK_ROWS]] {
+        let model = self.model;
+        if let Some(inputs) = &self.scores.label_inputs[label.0] {
+            let distances = || inputs.distances(self.row, model.rows.len());
+            return self.label_distances[label.0].get_or_init(distances);
+        }
+        let all_vote = model.views[label.0].rows.len() == model.rows.len();
+        let place = if all_vote { model.n_labels() } else { label.0 };
+        self.label_distances[place].get_or_init(|| {
+            let mut blocks =
+                vec![[f64::INFINITY; BLOCK_ROWS]; model.rows.len().div_ceil(BLOCK_ROWS)];
+            let Some(ranking) = self.scores.rankings.get(self.row) else { return blocks };
+            let distances = ranking.distances();
+            for (distance, &row) in blocks.as_flattened_mut().iter_mut().zip(&model.rows) {
+                if all_vote || model.votes_on.get(row, label) {
+                    *distance = distances[row];
+                }
+            }
+            blocks
+        })
+    }
+
+    /// The disagreements of all rows fitted on, from here on updated with every decision.
+    fn disagreements(&self) -> &[[f64; BLOCK_ROWS]] {
+        self.disagreements.get_or_init(|| {
+            let rows = &self.model.rows;
+            let mut blocks = vec![[0.0; BLOCK_ROWS]; rows.len().div_ceil(BLOCK_ROWS)];
+            for (count, &row) in blocks.as_flattened_mut().iter_mut().zip(rows) {
+                *count = self.count_disagreements(row);
+            }
+            blocks
+        })
     }
 
     /// Calls `visit` with the extended distance of every voter that is nearer than the bound and
     /// among the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound
     /// that holds from then on, if it is lower.
     fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
-        match self.label_distances(label) {
-            None => self.scan_ranking(label, bound, visit),
-            Some(distances) => self.scan_blocks(distances, bound, visit),
+        let has_own_distances = self.scores.label_inputs[label.0].is_some();
+        // Where the near rows of the ranking were not enough for a label, they will hardly be for the
+        // next.
+        let counts_all = self.disagreements.get().is_some() && self.counts_whole_labels();
+        if has_own_distances || counts_all {
+            self.scan_blocks(label, f64::NEG_INFINITY, bound, visit);
+        } else {
+            self.scan_ranking(label, bound, visit);
         }
+    }
+
+    /// Whether all disagreements are whole numbers, which add up to the same in any order.
+    fn counts_whole_labels(&self) -> bool {
+        self.scores.unknown_labels.is_none()
     }
 
     /// Rows come by ascending distance in the inputs, to which disagreements only add, so no
     /// further row can be near enough once that distance exceeds the bound. A row exactly at the
     /// bound can, if its number is lower.
     fn scan_ranking(&self, label: LabelId, mut bound: f64, mut visit: impl FnMut(Ranked) -> f64) {
-        let ranking = self.scores.rankings.get(self.row);
-        for &Ranked { distance, row } in ranking.into_iter().flat_map(|ranking| ranking.iter()) {
-            if distance > bound {
-                break;
+        let Some(ranking) = self.scores.rankings.get(self.row) else { return };
+        let is_voter = |row: u32| self.model.votes_on.get(row as usize, label);
+        let extended = |&Ranked { distance, row }: &Ranked| {
+            let distance = distance + self.count_disagreements(row as usize);
+            Ranked { distance, row }
+        };
+        for ranked in ranking.near() {
+            if ranked.distance > bound {
+                return;
             }
-            if self.model.votes_on.get(row as usize, label) {
-                let distance = distance + self.count_disagreements(row as usize);
-                bound = bound.min(visit(Ranked { distance, row }));
+            if is_voter(ranked.row) {
+                bound = bound.min(visit(extended(ranked)));
+            }
+        }
+        if ranking.reach() >= bound || ranking.reach() == f64::INFINITY {
+            return;
+        }
+        if self.counts_whole_labels() {
+            self.scan_blocks(label, ranking.reach(), bound.next_up(), visit);
+            return;
+        }
+        for ranked in ranking.iter().skip(ranking.near().len()) {
+            if ranked.distance > bound {
+                return;
+            }
+            if is_voter(ranked.row) {
+                bound = bound.min(visit(extended(ranked)));
             }
         }
     }
 
-    /// Rows come by ascending number, and most are skipped a block at a time.
+    /// Rows come by ascending number, those that are farther than `reach` in the inputs, and most are
+    /// skipped a block at a time.
     fn scan_blocks(
         &self,
-        distances: &[[f64; BLOCK_ROWS]],
+        label: LabelId,
+        reach: f64,
         bound: f64,
         mut visit: impl FnMut(Ranked) -> f64,
     ) {
-        let (minima, bound_of_nearest) = self.block_minima(distances);
+        let (distances, disagreements) = (self.label_distances(label), self.disagreements());
+        let (minima, bound_of_nearest) = self.block_minima(distances, disagreements);
         // The scan passes rows below its bound; rows as far as this bound may be among the nearest.
         let mut bound = bound.min(bound_of_nearest.next_up());
         for (at, minima) in minima.iter().enumerate() {
             if !minima.iter().fold(false, |any, &distance| any | (distance < bound)) {
                 continue;
             }
-            let rows = distances[at].iter().zip(self.disagreements[at]);
-            for (lane, (distance, disagreements)) in rows.enumerate() {
-                let distance = distance + disagreements;
-                if distance < bound {
+            let rows = distances[at].iter().zip(disagreements[at]);
+            for (lane, (&in_inputs, disagreements)) in rows.enumerate() {
+                let distance = in_inputs + disagreements;
+                if distance < bound && in_inputs > reach {
                     let row = self.model.rows[at * BLOCK_ROWS + lane] as u32;
-                    bound = bound.min(visit(Ranked { distance, row }));
+                    bound = bound.min(visit(Ranked { distance, row }).next_up());
                 }
             }
         }
@@ -433,13 +500,17 @@ impl NeighbourEvidence<'_> {
     /// The bound is the R-th least of the minima of the lanes, where lane l holds the l-th row of
     /// every block: at least R rows are within it, one for each of R lanes, and seldom many more.
     /// Where R exceeds the number of lanes, the bound is infinite.
-    fn block_minima(&self, distances: &[[f64; BLOCK_ROWS]]) -> (Vec<[f64; BLOCK_ROWS / 4]>, f64) {
+    fn block_minima(
+        &self,
+        distances: &[[f64; BLOCK_ROWS]],
+        disagreements: &[[f64; BLOCK_ROWS]],
+    ) -> (Vec<[f64; BLOCK_ROWS / 4]>, f64) {
         let mut minima = vec![[f64::INFINITY; BLOCK_ROWS / 4]; distances.len()];
         let mut lane_minima = vectorized(
             #[inline(always)]
             || {
                 let mut lane_minima = [f64::INFINITY; BLOCK_ROWS];
-                let blocks = distances.iter().zip(&self.disagreements);
+                let blocks = distances.iter().zip(disagreements);
                 for (minima, (distances, disagreements)) in minima.iter_mut().zip(blocks) {
                     let mut extended = *distances;
                     extended.iter_mut().zip(disagreements).for_each(|(sum, count)| *sum += count);
@@ -543,24 +614,24 @@ impl Evidence for NeighbourEvidence<'_> {
     fn observe(&mut self, label: LabelId, relevant: bool) {
         self.decided.set(0, label, true);
         self.relevant.set(0, label, relevant);
-        if let Some(relevance) = self.scores.relevance_by_label.get(label.0) {
-            vectorized(
-                #[inline(always)]
-                || {
-                    let disagreements = self.disagreements.as_flattened_mut();
-                    for (count, &of_row) in disagreements.iter_mut().zip(relevance) {
-                        *count += f64::from(u8::from(of_row != relevant));
-                    }
-                },
-            );
-            let unknown = self.scores.unknown_labels.as_ref().map(|labels| &labels[label.0]);
-            if let Some(UnknownLabel { disagreement, rows }) = unknown {
-                // An unknown label was counted as irrelevant.
-                let expected = disagreement[usize::from(relevant)];
-                let more = expected - f64::from(u8::from(relevant));
-                let disagreements = self.disagreements.as_flattened_mut();
-                rows.iter().for_each(|&at| disagreements[at] += more);
-            }
+        let Some(disagreements) = self.disagreements.get_mut() else { return };
+        let disagreements = disagreements.as_flattened_mut();
+        let relevance_by_label = || self.model.relevance_by_label();
+        let relevance = &self.scores.relevance_by_label.get_or_init(relevance_by_label)[label.0];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (count, &of_row) in disagreements.iter_mut().zip(relevance) {
+                    *count += f64::from(u8::from(of_row != relevant));
+                }
+            },
+        );
+        let unknown = self.scores.unknown_labels.as_ref().map(|labels| &labels[label.0]);
+        if let Some(UnknownLabel { disagreement, rows }) = unknown {
+            // An unknown label was counted as irrelevant.
+            let expected = disagreement[usize::from(relevant)];
+            let more = expected - f64::from(u8::from(relevant));
+            rows.iter().for_each(|&at| disagreements[at] += more);
         }
     }
 }
@@ -586,10 +657,11 @@ mod tests {
         Dataset::new("coarse", attributes, Matrix::Dense(cells), names, labels).unwrap()
     }
 
-    /// Every row, sorted by extended distance in the first columns.
+    /// Every row that votes on a label, sorted by extended distance in the first columns.
     fn full_scan(
         evidence: &NeighbourEvidence,
         data: &Dataset,
+        label: LabelId,
         query: usize,
         n_columns: usize,
     ) -> Vec<Ranked> {
@@ -599,27 +671,45 @@ mod tests {
             let distance: f64 = (0..n_columns).map(square).sum();
             Ranked { distance: distance + evidence.count_disagreements(row), row: row as u32 }
         };
-        let mut all: Vec<Ranked> = (0..data.n_rows()).map(extended).collect();
+        let voters = (0..data.n_rows()).filter(|&row| evidence.model.votes_on.get(row, label));
+        let mut all: Vec<Ranked> = voters.map(extended).collect();
         all.sort_unstable();
         all
     }
 
     proptest! {
-        /// Also with more neighbours than rows. Labels use both inputs or the first alone.
+        /// Also with more neighbours than rows. Labels use both inputs or the first alone, all rows vote
+        /// on a label or two thirds, and some labels may be unknown.
         #[test]
         fn stopping_early_changes_nothing(
             n_rows in 1usize..300, n_labels in 1usize..80, neighbours in 1usize..40, seed: u64,
-            n_columns in 1usize..=2,
+            n_columns in 1usize..=2, all_vote: bool, all_known: bool,
         ) {
-            let data = coarse(n_rows, n_labels, seed);
+            let mut data = coarse(n_rows, n_labels, seed);
+            // With inputs of their own, labels add up expected disagreements in another order.
+            if !all_known && n_columns == 2 {
+                let mut labels = data.labels().clone();
+                let ids: Vec<LabelId> = labels.ids().collect();
+                ids.iter().for_each(|&label| labels.forget(label.0 % n_rows, label));
+                let names = data.label_names().to_vec();
+                data = data.with_label_matrix(&names, labels).unwrap();
+            }
             let rows: Vec<usize> = (0..n_rows).collect();
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
             let mut model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
             model.views.iter_mut().for_each(|view| view.features.truncate(n_columns));
+            if !all_vote {
+                for (label, view) in model.views.iter_mut().enumerate() {
+                    let (voters, others): (Vec<usize>, Vec<usize>) =
+                        view.rows.iter().partition(|&row| (row + label) % 3 > 0);
+                    others.iter().for_each(|&row| model.votes_on.set(row, LabelId(label), false));
+                    view.rows = voters.into();
+                }
+            }
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let rankings = near.rankings(&data, Needs::Ranking);
+            let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
             let features = data.features();
             let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
@@ -632,10 +722,10 @@ mod tests {
             let mut fewer = fewer.each_ref().map(|model| model.evidence(&scores, query));
             let mut rng = Seed::new(seed).rng();
             for label in data.labels().ids() {
-                let all = full_scan(&evidence, &data, query, n_columns);
-                let exactly = &all[..neighbours.min(n_rows)];
+                let all = full_scan(&evidence, &data, label, query, n_columns);
+                let exactly = &all[..neighbours.min(all.len())];
                 prop_assert_eq!(&evidence.nearest(label)[..], exactly);
-                let last = exactly[exactly.len() - 1].distance;
+                let last = exactly.last().map_or(0.0, |last| last.distance);
                 let (mut yes, mut no) = (0, 0);
                 for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
                     if data.labels().get(ranked.row as usize, label) {
@@ -665,15 +755,15 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let rankings = near.rankings(&data, Needs::Ranking);
+        let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
         let features = data.features();
         let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
         let scores = model.score(&block);
         let start = model.evidence(&scores, 7);
         let mut moved = start.clone();
         moved.observe(LabelId(0), true);
-        assert!(moved.disagreements.as_flattened().iter().any(|&count| count > 0.0));
-        assert!(start.disagreements.as_flattened().iter().all(|&count| count == 0.0));
+        assert!(moved.disagreements().as_flattened().iter().any(|&count| count > 0.0));
+        assert!(start.disagreements().as_flattened().iter().all(|&count| count == 0.0));
         moved.support(LabelId(1));
         let is_computed = |label: usize| start.label_distances[label].get().is_some();
         assert!(is_computed(1) && !is_computed(2));
@@ -694,7 +784,7 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let rankings = near.rankings(&data, Needs::Ranking);
+            let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
             let features = data.features();
             let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);

@@ -1,0 +1,125 @@
+//! Distances that are summed term by term in column order.
+//!
+//! Such a distance depends on its two rows alone. A matrix product is faster, but how it rounds depends
+//! on how it groups the terms, so that rows equally far would not always come out as equally far.
+
+use std::sync::Arc;
+
+use super::ColumnBlocks;
+use super::column_blocks::Comparison;
+use crate::data::{Dense, Matrix};
+use crate::product::vectorized;
+
+/// All training rows, for distances to every one of them.
+pub(super) enum TermSums {
+    Dense(Arc<ColumnBlocks>),
+    Sparse(Arc<SparseRows>),
+}
+
+/// Sparse rows, and how the cells of each column are compared.
+pub(super) struct SparseRows {
+    pub(super) comparisons: Vec<Comparison>,
+    pub(super) features: Matrix,
+}
+
+/// A row to be labelled, with the training rows that it can be measured against.
+pub(super) enum Query {
+    /// Every cell of it.
+    Dense(Arc<ColumnBlocks>, Vec<f64>),
+    /// Its stored (column, value).
+    Sparse(Arc<SparseRows>, Vec<(usize, f64)>),
+}
+
+impl TermSums {
+    /// One of the rows to be labelled.
+    pub(super) fn query(&self, queries: &Matrix, row: usize) -> Query {
+        match self {
+            TermSums::Dense(train) => Query::Dense(Arc::clone(train), train.cells(queries, row)),
+            TermSums::Sparse(train) => {
+                Query::Sparse(Arc::clone(train), queries.entries(row).collect())
+            }
+        }
+    }
+}
+
+impl Query {
+    /// The squared distance to every training row.
+    pub(super) fn distances(&self) -> Vec<f64> {
+        match self {
+            Query::Dense(train, cells) => train.distances(cells).collect(),
+            Query::Sparse(train, stored) => {
+                let SparseRows { comparisons, features } = &**train;
+                let distance = |row| sparse_distance(comparisons, stored, features.entries(row));
+                (0..features.n_rows()).map(distance).collect()
+            }
+        }
+    }
+}
+
+/// The squared distances from a row with these cells to some training rows; no cell is missing.
+///
+/// The rows are far apart in memory, so that they cannot fill a SIMD register at once; but eight sums
+/// that do not wait for each other take the time of one.
+pub(super) fn dense_distances(
+    comparisons: &[Comparison],
+    train: &Dense,
+    cells: &[f64],
+    rows: &[u32],
+) -> Vec<f64> {
+    const AT_ONCE: usize = 8;
+    let is_numeric = comparisons.iter().all(|it| matches!(it, Comparison::Numeric));
+    let mut distances = Vec::with_capacity(rows.len().next_multiple_of(AT_ONCE));
+    for places in rows.chunks(AT_ONCE) {
+        // The last rows are filled up with the first of them, whose sums are dropped below.
+        let row = |at: usize| {
+            let row = *places.get(at).unwrap_or(&places[0]);
+            // That it is as long as the cells spares the loop below a check of each index.
+            &train.row(row as usize)[..cells.len()]
+        };
+        let rows: [&[f64]; AT_ONCE] = std::array::from_fn(row);
+        distances.extend(vectorized(
+            #[inline(always)]
+            || {
+                let mut sums = [0.0; AT_ONCE];
+                for (column, (&x, comparison)) in cells.iter().zip(comparisons).enumerate() {
+                    let v = rows.map(|row| row[column]);
+                    if is_numeric {
+                        sums.iter_mut().zip(v).for_each(|(sum, v)| *sum += (x - v) * (x - v));
+                    } else {
+                        sums.iter_mut().zip(v).for_each(|(sum, v)| *sum += comparison.term(x, v));
+                    }
+                }
+                sums
+            },
+        ));
+    }
+    distances.truncate(rows.len());
+    distances
+}
+
+/// The squared distance of two sparse rows, by merging their stored cells in column order. A column
+/// that neither row stores is 0 in both and adds nothing.
+pub(super) fn sparse_distance(
+    comparisons: &[Comparison],
+    mut xs: &[(usize, f64)],
+    vs: impl Iterator<Item = (usize, f64)>,
+) -> f64 {
+    let mut sum = 0.0;
+    for (column, v) in vs {
+        while let Some((&(before, x), rest)) = xs.split_first()
+            && before < column
+        {
+            sum += comparisons[before].term(x, 0.0);
+            xs = rest;
+        }
+        let x = match xs.split_first() {
+            Some((&(same, x), rest)) if same == column => {
+                xs = rest;
+                x
+            }
+            _ => 0.0,
+        };
+        sum += comparisons[column].term(x, v);
+    }
+    xs.iter().fold(sum, |sum, &(column, x)| sum + comparisons[column].term(x, 0.0))
+}
