@@ -218,7 +218,8 @@ def content(command, part, text):
             for name in ["version", "format"]:
                 value.pop(name, None)
         return dict(leaves(value))
-    return {f"line {line}": row for line, row in enumerate(text.splitlines(), 1)}
+    is_time = lambda row: command[0] == "train" and row.startswith("  seconds ")
+    return {f"line {line}": row for line, row in enumerate(text.splitlines(), 1) if not is_time(row)}
 
 
 class Line:

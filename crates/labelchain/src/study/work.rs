@@ -258,8 +258,12 @@ mod tests {
         let (cancel, worker) = (Cancel::default(), FoldWorker::new(&protocol, u64::MAX, 1));
         let (sender, receiver) = channel();
         let of_worker = cancel.clone();
+        // In a pool of its own, as every worker: in that of all tests it would do their work while it waits.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let worker = thread::spawn(move || {
-            worker.compute(&task, &of_worker, &|cell| drop(sender.send(cell)));
+            pool.install(|| {
+                worker.compute(&task, &of_worker, &|cell| drop(sender.send(cell)));
+            });
         });
         // In the midst of the search.
         thread::sleep(Duration::from_millis(500));
