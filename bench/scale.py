@@ -1,20 +1,21 @@
 """How far does one machine go? Time and memory of training and predicting as rows, labels and columns grow.
 
-    python3 bench/scale.py OUT.csv [--program FILE] [--only ROWS ...] [--limit GB]
+    python3 bench/scale.py OUT.csv [--program FILE] [--only WHAT ...] [--limit GB] [--seconds S]
 
 Everything is generated. Each job is a process of its own under a limit on its memory that the system enforces
-(RLIMIT_DATA), with all cores; a job that does not fit says so, and no larger one of its kind is tried. The figures of
-docs/scale.md are such a run; docs/scale.svg is drawn from OUT.csv by bench/scale_picture.py. Nothing but Python's
-standard library is needed.
+(RLIMIT_DATA), with all cores; a job that does not fit, or takes longer than it may, says so, and no larger one of its
+kind is tried. docs/scale.md shows such a run, whose figures are docs/results/scale.csv. Nothing but Python's standard
+library is needed.
 """
 
 import argparse
 import csv
 import os
 import resource
+import signal
 import subprocess
-import sys
 import tempfile
+import threading
 import time
 
 from measure import ROOT, few_cells, labelchain
@@ -22,24 +23,30 @@ from measure import ROOT, few_cells, labelchain
 GB = 1 << 30
 
 
-def cost(command, limit):
+def cost(command, limit, seconds):
     """CPU seconds, seconds on the wall and peak megabytes of a process, or why it failed."""
     started = time.perf_counter()
     bounded = lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, cwd=ROOT, preexec_fn=bounded)
+        stop = threading.Timer(seconds, child.kill)
+        stop.start()
         _, status, usage = os.wait4(child.pid, 0)
+        stop.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         said = errors.read().strip().splitlines()
+    if child.returncode == -signal.SIGKILL:
+        return f"not done after {seconds:.0f} s"
     if child.returncode != 0:
         return said[0] if said else f"status {child.returncode}"
     return usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1024
 
 
 class Scale:
-    def __init__(self, program, directory, limit, only, out):
-        self.program, self.directory, self.limit, self.only = program, directory, limit, only
+    def __init__(self, program, directory, limit, seconds, only, out):
+        self.program, self.directory, self.only = program, directory, only
+        self.limit, self.seconds = limit, seconds
         self.out = csv.writer(out)
         self.file = out
         self.out.writerow(["grows", "method", "step", "size", "cpu_s", "wall_s", "peak_mb", "note"])
@@ -63,7 +70,7 @@ class Scale:
 
     def job(self, grows, method, step, size, command):
         """Whether it went well."""
-        did = cost([self.program, *command, "--force"], self.limit)
+        did = cost([self.program, *command, "--force"], self.limit, self.seconds)
         figures, note = (["", "", ""], did) if isinstance(did, str) else ([f"{did[0]:.2f}", f"{did[1]:.2f}", f"{did[2]:.0f}"], "")
         self.out.writerow([grows, method, step, size, *figures, note])
         self.file.flush()
@@ -94,21 +101,25 @@ def main():
     arguments = argparse.ArgumentParser(description="Measures time and memory as rows, labels and columns grow.")
     arguments.add_argument("out", metavar="OUT.csv")
     arguments.add_argument("--program", metavar="FILE", type=os.path.abspath, help="the program [default: built]")
-    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'labels', 'columns'")
+    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'labels', 'columns', 'columns, all used'")
     arguments.add_argument("--limit", metavar="GB", type=float, default=4, help="memory of a process [default: 4]")
+    arguments.add_argument("--seconds", metavar="S", type=float, default=300, help="most seconds of a process [default: 300]")
     arguments.add_argument("--largest", metavar="ROWS", type=float, default=1e7, help="most rows to predict [default: 1e7]")
     given = arguments.parse_args()
     program = given.program or labelchain()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as directory, open(given.out, "w", newline="") as out:
-        scale = Scale(program, directory, int(given.limit * GB), given.only, out)
+        scale = Scale(program, directory, int(given.limit * GB), given.seconds, given.only, out)
         rows = lambda size: scale.network(size, 20, 5)
         powers = lambda first, last: [10**n for n in range(first, last + 1)]
         sizes = [size for size in powers(4, 7) if size <= given.largest]
         scale.predict("rows predicted", ["certain-forest", "ecc-nb"], rows(10_000), sizes, rows)
         scale.train("rows", ["certain-forest", "ecc-nb", "dynamic-nb", "dynamic-knn"], [1_000, 3_000, 10_000, 30_000, 100_000], rows, "--max-memory", f"{int(given.limit * 1000)}M")
         scale.train("labels", ["certain-forest", "ecc-nb", "br-nb"], [10, 100, 1_000, 10_000], lambda size: scale.network(2_000, 20, size), "--max-memory", f"{int(given.limit * 1000)}M")
-        scale.train("columns", ["certain-forest", "br-nb"], powers(3, 6), lambda size: scale.words(10_000, size, 20), "--max-memory", f"{int(given.limit * 1000)}M")
+        words = lambda size: scale.words(10_000, size, 20)
+        scale.train("columns", ["certain-forest"], powers(3, 6), words, "--max-memory", f"{int(given.limit * 1000)}M")
+        # All columns are used; selecting among them takes many times as long.
+        scale.train("columns, all used", ["br-nb"], powers(3, 6), words, "--select", "none", "--members", "5", "--max-memory", f"{int(given.limit * 1000)}M")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

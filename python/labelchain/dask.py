@@ -206,14 +206,15 @@ def fit(
         raise _labelchain.RequestError(f"the frame has no column {missing[0]!r} that could be a label")
     client = distributed.default_client() if client is None else client
     classifier = LabelChainClassifier(method, **parameters)
-    # Said once, because a RandomState would draw another seed each time.
+    # The settings are read once, because random_state may draw another seed each time.
     training = classifier._training()
     n_parts = _labelchain.Model.n_parts(training)
     # Dask joins the partitions as it does for `compute`, but on a worker.
     rows = client.compute(frame.repartition(npartitions=1).to_delayed()[0])
     parts = None
     if n_parts is not None:
-        n_ranges = min(n_parts, max(1, sum(client.nthreads().values())))
+        # One for each worker, which uses all of its threads and holds the rows once.
+        n_ranges = min(n_parts, max(1, len(client.nthreads())))
         cuts = [n_parts * at // n_ranges for at in range(n_ranges + 1)]
         grow = lambda first, end: client.submit(  # noqa: E731
             _fit_parts, classifier, training, rows, labels, first, end, pure=False

@@ -119,9 +119,10 @@ def _types(dtype: np.dtype) -> tuple[types.DataType, pa.DataType]:
 def _broadcast(table: Any, packed: PackedModel) -> Callable[[], PackedModel]:
     """Where executors find the model; a session of Spark Connect has no broadcasts and sends it with the tasks."""
     try:
-        broadcast = table.sparkSession.sparkContext.broadcast(packed)
+        context = table.sparkSession.sparkContext
     except Exception:  # The errors of Spark Connect have no common class in all versions.
         return lambda: packed
+    broadcast = context.broadcast(packed)
     return lambda: broadcast.value
 
 
@@ -145,11 +146,13 @@ def _answering(
         for batch in batches:
             rows = pa.Table.from_batches([batch]).rename_columns(names)
             try:
-                cells = np.asarray(question.answer(classifier, rows.select(inputs))).reshape(len(rows), -1)
+                cells = np.asarray(question.answer(classifier, rows.select(inputs)))
             except ValueError as error:
                 raise named(place, error) from error
             columns = {name: rows.column(name) for name in keep}
-            for at, name in enumerate(question.columns(classifier)):
+            labels = question.columns(classifier)
+            cells = cells.reshape(len(rows), len(labels))
+            for at, name in enumerate(labels):
                 columns[name] = pa.array(cells[:, at].tolist(), _types(cells.dtype)[1])
             yield from pa.table(columns).to_batches()
 

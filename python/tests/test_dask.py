@@ -208,14 +208,14 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_computed(client, 
 def test_a_model_that_is_newer_than_the_package_of_a_worker_is_refused_with_both_versions(client, frame, fitted):
     X, _ = frame
     packed = _remote.PackedModel.of(fitted, "pandas")
-    # The format stands after the eight bytes that say that it is a model.
+    # The format stands after the sixteen bytes that say that it is a model.
     newer = bytearray(packed.file)
-    at = newer.index((10).to_bytes(4, "little"))
-    newer[at : at + 4] = (11).to_bytes(4, "little")
+    known = int.from_bytes(newer[16:20], "little")
+    newer[16:20] = (known + 1).to_bytes(4, "little")
     packed = _remote.PackedModel(bytes(newer), packed.container, "newer")
     question = _remote.Question(False, None)
     task = client.submit(lc.dask._frame_answer, X, packed, question, {"number": 7})
-    message = f"^partition 7, a worker with labelchain {lc.__version__}: (.|\n)*model format 11, this version reads 10"
+    message = f"^partition 7, a worker with labelchain {lc.__version__}: (.|\n)*model format {known + 1}, this version reads {known}"
     with pytest.raises(lc.LabelChainError, match=message):
         task.result(timeout=PATIENCE)
 

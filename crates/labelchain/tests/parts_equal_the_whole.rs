@@ -53,6 +53,8 @@ fn what_are_not_all_parts_in_order_is_refused() {
     assert!(refused(&data, &chain, &[&first]).contains("4 trees of 7"));
     assert!(refused(&data, &chain, &[&second, &first]).contains("in another order"));
     assert!(refused(&rows(2), &chain, &[&first, &second]).contains("other rows"));
+    let of_others = chain.fit_parts(&rows(2), 4..7).unwrap();
+    assert!(refused(&data, &chain, &[&first, &of_others]).contains("other rows"));
     assert!(refused(&data, &chain.clone().seed(4), &[&first, &second]).contains("other rows"));
     assert!(refused(&data, &LabelChain::new("ecc-nb").unwrap(), &[&first]).contains("ecc-nb"));
     for (first, end) in [(0, 0), (3, 8), (5, 2)] {

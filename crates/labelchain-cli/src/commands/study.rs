@@ -124,7 +124,7 @@ struct Run {
     #[command(flatten)]
     files: Files,
 
-    /// Cores to use, each for a fold of its own while there are so many [default: all cores]
+    /// Cores to use, each for a fold of its own; of fewer folds, each has its share [default: all cores]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 

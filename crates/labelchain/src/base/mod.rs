@@ -89,8 +89,8 @@ pub struct BaseParts {
     pub learner: JoinParts,
 }
 
-/// Makes a learner whose model consists of parts, in their order. It refuses other than all parts, and to
-/// learn from other rows than they did.
+/// Makes a learner whose model of all rows consists of parts, in their order; it refuses other than all parts
+/// of the model that would be trained on these rows.
 pub type JoinParts = fn(&BaseTask, &[PartBytes]) -> Result<Box<dyn AnyOrderLearner>>;
 
 /// Some parts of a model, to be sent to the process that joins them.

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use super::ledger::{Cell, Key};
 use super::peak::Watch;
@@ -87,8 +88,8 @@ pub struct FoldWorker {
     protocol: Protocol,
     max_memory: u64,
     n_jobs: usize,
-    /// The set that was asked for last.
-    loaded: Mutex<Option<(String, Loading)>>,
+    /// The set that was read last, with its name and the checksum of its file.
+    loaded: Mutex<Option<(String, String, Arc<Loaded>)>>,
     watch: Watch,
 }
 
@@ -178,26 +179,35 @@ impl FoldWorker {
         task.methods.iter().map(method).collect()
     }
 
-    /// The data of the set of a task: read by the first that asks, while the others wait for it.
+    /// The data of the set of a task: read by the first that asks, while the others wait for it. What could not be
+    /// read is tried again for the next task.
     fn load(&self, task: &FoldTask) -> Loading {
         let mut loaded = unpoisoned(&self.loaded);
-        if let Some((known, loaded)) = &*loaded
-            && *known == task.set
+        if let Some((name, checksum, loaded)) = &*loaded
+            && (name, checksum) == (&task.set, &task.checksum)
         {
-            return loaded.clone();
+            return Ok(Arc::clone(loaded));
         }
         // The last set goes first, unless somebody is still at it.
         *loaded = None;
         let set = self.protocol.sets.iter().find(|set| set.name == task.set);
         let set = set.ok_or_else(|| format!("the protocol has no set {:?}", task.set))?;
-        let read = caught(|| {
+        let read = || {
             let data = set.source.open(self.max_memory, &task.checksum)?;
             let folds = self.protocol.folds(&data)?;
             let file = set.source.file().map(|path| path.display().to_string());
             let name = file.unwrap_or_else(|| set.name.clone());
             Ok(Arc::new(Loaded { name, data, folds }))
-        });
-        loaded.insert((set.name.clone(), read)).1.clone()
+        };
+        // By a thread of no pool: one of a pool that waits for others takes up another fold meanwhile, and that would
+        // wait for this very set.
+        let read = thread::scope(|scope| {
+            let reader = thread::Builder::new().spawn_scoped(scope, || caught(read));
+            let reader = reader.map_err(|error| error.to_string())?;
+            reader.join().unwrap_or_else(|_| Err("reading it panicked".into()))
+        })?;
+        *loaded = Some((task.set.clone(), task.checksum.clone(), Arc::clone(&read)));
+        Ok(read)
     }
 }
 
@@ -300,6 +310,18 @@ mod tests {
             errors(&FoldTask { fold: 10, ..task.clone() }),
             ["the protocol has 10 folds"; 2]
         );
+        // What was read is kept for its own bytes only, and what could not be read is tried again.
+        let worker = FoldWorker::new(&protocol, u64::MAX, 1);
+        let error_of = |task: &FoldTask| {
+            let (sender, receiver) = channel();
+            worker.compute(task, &Cancel::default(), &|cell| drop(sender.send(cell)));
+            drop(sender);
+            receiver.iter().find_map(|cell| cell.outcome.err())
+        };
+        assert_eq!(error_of(&task), None);
+        let replaced = FoldTask { checksum: "of other bytes".into(), ..task.clone() };
+        assert!(error_of(&replaced).is_some());
+        assert_eq!(error_of(&task), None);
         std::fs::remove_file(directory.path().join("rows.arff")).unwrap();
         let [gone, _] = &errors(&task)[..] else { panic!("two errors") };
         assert!(gone.contains("rows.arff") && !gone.contains("changed"), "{gone}");

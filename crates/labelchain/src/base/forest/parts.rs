@@ -45,7 +45,8 @@ impl GrownForest {
             let part: ForestModel = decode(part, &budget).ok_or_else(|| refused("damaged"))?;
             match &mut whole {
                 None => whole = Some(part),
-                Some(whole) => whole.trees.extend(part.trees),
+                Some(whole) if whole.is_alike(&part) => whole.trees.extend(part.trees),
+                Some(_) => return Err(refused("grown on other rows than the first")),
             }
         }
         let n_grown = whole.as_ref().map_or(0, |whole| whole.trees.len());
@@ -80,6 +81,12 @@ impl ChainLearner for GrownForest {
 }
 
 impl ForestModel {
+    /// Whether another forest has the same rows, labels and seed, so that trees of it mean the same here.
+    fn is_alike(&self, other: &ForestModel) -> bool {
+        (self.n_inputs, self.seed, &self.rows) == (other.n_inputs, other.seed, &other.rows)
+            && (&self.sets, &self.set_of_row) == (&other.sets, &other.set_of_row)
+    }
+
     /// Whether its trees are those that a seed grows on all rows of a data set, as far as that can be told
     /// without the inputs.
     fn is_of(&self, data: &Dataset, seed: Seed) -> bool {

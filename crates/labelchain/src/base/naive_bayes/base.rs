@@ -55,7 +55,7 @@ pub(in crate::base) static BASE: Base = Base {
         let table = match task.settings.get(&LIKELIHOOD) {
             Likelihood::Kernel if !task.settings.get(&SELECT) => 40 * task.n_fitted_rows(),
             Likelihood::Kernel | Likelihood::Gaussian => 0,
-            _ => 8 * 257 * share_of_coarse_columns(task.train.data()) / 1000,
+            _ => mean_table_bytes(task.train.data()),
         };
         let sums = if task.settings.get(&UPDATABLE) { 64 } else { 0 };
         let of_input = size_of::<(LabelId, Factor)>() as u64 + table + sums;
@@ -72,8 +72,10 @@ pub(in crate::base) static BASE: Base = Base {
     chain_settings: &[],
 };
 
-/// How many of a thousand columns have at most 256 stored values, by the first thousand rows.
-fn share_of_coarse_columns(data: &Dataset) -> u64 {
+/// The mean over columns of the bytes of a table of log-odds, by the first thousand rows. The precision is the
+/// mean gap between the values of a column, so that a table is about as long as there are values; there may be
+/// twice as many in all rows, and none has more than 257 entries.
+fn mean_table_bytes(data: &Dataset) -> u64 {
     let n_rows = data.n_rows().min(1000);
     let mut values = vec![HashSet::new(); data.n_features()];
     for (column, cell) in (0..n_rows).flat_map(|row| data.features().entries(row)) {
@@ -81,6 +83,7 @@ fn share_of_coarse_columns(data: &Dataset) -> u64 {
             values[column].insert(cell.to_bits());
         }
     }
-    let n_coarse = values.iter().filter(|values| values.len() <= 256).count();
-    (1000 * n_coarse / data.n_features().max(1)) as u64
+    let coarse = values.iter().map(HashSet::len).filter(|&n_values| n_values <= 256);
+    let n_entries: usize = coarse.map(|n_values| (2 * n_values + 2).min(257)).sum();
+    (8 * n_entries / data.n_features().max(1)) as u64
 }

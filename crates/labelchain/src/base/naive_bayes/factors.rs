@@ -64,7 +64,7 @@ impl InputFactors {
         }
     }
 
-    /// All of them.
+    /// Each label that uses the input, with its factor.
     pub(super) fn iter(&self) -> impl Iterator<Item = (LabelId, Cow<'_, Factor>)> {
         (0..self.len()).map(|at| self.get(at))
     }
@@ -114,6 +114,8 @@ impl InputFactors {
             InputFactors::TwoValued { labels, log_odds, .. } => labels.len() == log_odds.len(),
             InputFactors::Others(factors) => factors.iter().all(|(_, factor)| factor.is_sound()),
         };
-        is_sound && self.labels().all(|label| label.0 < n_labels)
+        is_sound
+            && self.labels().all(|label| label.0 < n_labels)
+            && self.labels().is_sorted_by(|a, b| a < b)
     }
 }
