@@ -4,7 +4,8 @@
 
 Everything is generated. Each job is a process of its own under a limit on its memory that the system enforces
 (RLIMIT_DATA), with all cores; a job that does not fit, or takes longer than it may, says so, and no larger one of its
-kind is tried. docs/scale.md shows such a run, whose figures are docs/results/scale.csv. Nothing but Python's standard
+kind is tried. docs/scale.md shows such a run, whose figures are docs/results/scale.csv, drawn by
+bench/scale_picture.py. Nothing but Python's standard
 library is needed.
 """
 
@@ -39,7 +40,8 @@ def cost(command, limit, seconds):
     if child.returncode == -signal.SIGKILL:
         return f"not done after {seconds:.0f} s"
     if child.returncode != 0:
-        return said[0] if said else f"status {child.returncode}"
+        errors_first = sorted(said, key=lambda line: not line.startswith("error"))
+        return errors_first[0] if said else f"status {child.returncode}"
     return usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1024
 
 
@@ -101,7 +103,7 @@ def main():
     arguments = argparse.ArgumentParser(description="Measures time and memory as rows, labels and columns grow.")
     arguments.add_argument("out", metavar="OUT.csv")
     arguments.add_argument("--program", metavar="FILE", type=os.path.abspath, help="the program [default: built]")
-    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'labels', 'columns', 'columns, all used'")
+    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'labels', 'columns', 'columns, CFS', 'columns, all used'")
     arguments.add_argument("--limit", metavar="GB", type=float, default=4, help="memory of a process [default: 4]")
     arguments.add_argument("--seconds", metavar="S", type=float, default=300, help="most seconds of a process [default: 300]")
     arguments.add_argument("--largest", metavar="ROWS", type=float, default=1e7, help="most rows to predict [default: 1e7]")
@@ -117,7 +119,8 @@ def main():
         scale.train("labels", ["certain-forest", "ecc-nb", "br-nb"], [10, 100, 1_000, 10_000], lambda size: scale.network(2_000, 20, size), "--max-memory", f"{int(given.limit * 1000)}M")
         words = lambda size: scale.words(10_000, size, 20)
         scale.train("columns", ["certain-forest"], powers(3, 6), words, "--max-memory", f"{int(given.limit * 1000)}M")
-        # All columns are used; selecting among them takes many times as long.
+        scale.train("columns, CFS", ["br-nb"], powers(3, 6), words, "--max-memory", f"{int(given.limit * 1000)}M")
+        # Without selection all columns are used, and kept in the model.
         scale.train("columns, all used", ["br-nb"], powers(3, 6), words, "--select", "none", "--members", "5", "--max-memory", f"{int(given.limit * 1000)}M")
 
 
