@@ -86,7 +86,7 @@ impl Neighbourhood<'_> {
     }
 
     /// How many rows to measure at a time: their distances, memberships and rankings may take a
-    /// quarter of the memory, and there are at most [`MAX_DISTANCES`] of them. What is measured does not
+    /// quarter of the memory, and there are at most four million distances. What is measured does not
     /// depend on it.
     pub fn rows_at_once(&self) -> usize {
         // A distance, a membership, and twice a row with its distance.
