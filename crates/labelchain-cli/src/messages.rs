@@ -329,7 +329,7 @@ mod tests {
                 "t.svm",
                 b"0 7:1\n",
                 ReadOptions { n_features: Some(5), ..detect() },
-                "--features 5 was asked for",
+                "if there are so many features, say so: --features 7",
             ),
             (
                 "t.svm",

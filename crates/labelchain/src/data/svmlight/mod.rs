@@ -283,14 +283,8 @@ impl Rows {
     }
 
     fn remedy(&self, index: usize) -> Remedy {
-        match self.n_features {
-            Some(n) => Remedy::default().set("features", n.to_string()).text(" was asked for"),
-            None => {
-                let needed = index.saturating_add(usize::from(self.is_zero_based));
-                Remedy::from("if there are so many features, say so: ")
-                    .set("features", needed.to_string())
-            }
-        }
+        let needed = index.saturating_add(usize::from(self.is_zero_based));
+        Remedy::from("if there are so many features, say so: ").set("features", needed.to_string())
     }
 
     fn sort(&mut self, line: &Line) -> Result<()> {

@@ -250,7 +250,7 @@ fn the_number_of_features_can_be_given() {
         refusal_with("1 2:1\n1 1:1 6:1\n", &features(5)),
         (
             "t.svm, line 2, column 7: expected a feature index up to 5, found \"6\"".into(),
-            "`features = 5` was asked for".into()
+            "if there are so many features, say so: `features = 6`".into()
         )
     );
     assert_eq!(
