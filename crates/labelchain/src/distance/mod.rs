@@ -424,12 +424,12 @@ mod tests {
                     let rankings = train.rankings(&queries, Needs::Ranking, distances);
                     let rankings = rankings.unwrap().unwrap();
                     prop_assert_eq!(&ranked(&rankings)[0], &expected);
-                    let near = rankings.rankings[0].near();
-                    prop_assert_eq!(near, &expected[..near.len()]);
-                    let reach = rankings.rankings[0].reach();
-                    let beyond = &expected[near.len()..];
-                    prop_assert!(beyond.iter().all(|row| row.distance > reach));
-                    prop_assert!(near.len() >= n_rows.min(128));
+                    let nearest = rankings.rankings[0].nearest();
+                    prop_assert_eq!(nearest, &expected[..nearest.len()]);
+                    let radius = rankings.rankings[0].radius();
+                    let beyond = &expected[nearest.len()..];
+                    prop_assert!(beyond.iter().all(|row| row.distance > radius));
+                    prop_assert!(nearest.len() >= n_rows.min(128));
                 }
             }
         }

@@ -36,22 +36,22 @@ impl Ord for Ranked {
 /// once. The others are when somebody first asks for them, and once for all who do.
 pub struct Ranking {
     /// The nearest rows, sorted.
-    near: Vec<Ranked>,
-    /// Every row that is no farther than this is among the near ones.
-    reach: f64,
+    nearest: Vec<Ranked>,
+    /// Every row that is no farther than this is among the nearest.
+    radius: f64,
     /// The row that is to be labelled.
     query: Query,
     /// The distance of every training row, by its number.
     distances: OnceLock<Vec<f64>>,
-    /// The rows that are not near, sorted.
+    /// The rows beyond the radius, sorted.
     far: OnceLock<Vec<Ranked>>,
 }
 
 /// How many of the nearest rows are measured and sorted at once, or a few more.
-const NEAR: usize = 128;
+const N_NEAREST: usize = 128;
 
 /// Estimates are looked at in so many groups to find which of them are among the least.
-const GROUPS: usize = 4 * NEAR;
+const GROUPS: usize = 4 * N_NEAREST;
 
 impl Ranking {
     /// Measures every training row.
@@ -59,16 +59,16 @@ impl Ranking {
         let distances = query.distances();
         let limit = limit_of_nearest(&distances);
         let ranked = |row: u32| Ranked { distance: distances[row as usize], row };
-        let mut near: Vec<Ranked> = within(&distances, limit).into_iter().map(ranked).collect();
-        near.sort_unstable();
+        let mut nearest: Vec<Ranked> = within(&distances, limit).into_iter().map(ranked).collect();
+        nearest.sort_unstable();
         let (distances, far) = (OnceLock::from(distances), OnceLock::new());
-        Ranking { near, reach: limit, query, distances, far }
+        Ranking { nearest, radius: limit, query, distances, far }
     }
 
     /// Finds the nearest rows by estimates of their distances, none of which is wrong by more than
     /// `error`, and measures these only: `distances_to` some rows.
     ///
-    /// Let t be an estimate that at least [`NEAR`] rows do not exceed. A row whose distance is at most
+    /// Let t be an estimate that at least [`N_NEAREST`] rows do not exceed. A row whose distance is at most
     /// t + error has an estimate of at most t + 2 error. So all rows of such a distance are found
     /// among the rows of such an estimate, and they are the nearest ones without a gap.
     pub(super) fn of_estimates(
@@ -82,20 +82,20 @@ impl Ranking {
         let distances = distances_to(&query, &rows);
         let ranked =
             rows.into_iter().zip(distances).map(|(row, distance)| Ranked { distance, row });
-        let reach = limit + error;
-        let mut near: Vec<Ranked> = ranked.filter(|row| row.distance <= reach).collect();
-        near.sort_unstable();
-        Ranking { near, reach, query, distances: OnceLock::new(), far: OnceLock::new() }
+        let radius = limit + error;
+        let mut nearest: Vec<Ranked> = ranked.filter(|row| row.distance <= radius).collect();
+        nearest.sort_unstable();
+        Ranking { nearest, radius, query, distances: OnceLock::new(), far: OnceLock::new() }
     }
 
-    /// The nearest rows, the nearest first: all rows that are no farther than [`Ranking::reach`].
-    pub(crate) fn near(&self) -> &[Ranked] {
-        &self.near
+    /// The nearest rows, the nearest first: all rows that are no farther than [`Ranking::radius`].
+    pub(crate) fn nearest(&self) -> &[Ranked] {
+        &self.nearest
     }
 
-    /// How far the near rows reach; infinite where they are all.
-    pub(crate) fn reach(&self) -> f64 {
-        self.reach
+    /// The distance within which every row is among the nearest; infinite where these are all rows.
+    pub(crate) fn radius(&self) -> f64 {
+        self.radius
     }
 
     /// The distance of every training row, by its number.
@@ -106,27 +106,27 @@ impl Ranking {
     /// The nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Ranked> {
         let sorted = || {
-            if self.reach == f64::INFINITY {
+            if self.radius == f64::INFINITY {
                 return Vec::new();
             }
             let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
             let all = self.distances().iter().enumerate().map(ranked);
-            let mut far: Vec<Ranked> = all.filter(|row| row.distance > self.reach).collect();
+            let mut far: Vec<Ranked> = all.filter(|row| row.distance > self.radius).collect();
             far.sort_unstable();
             far
         };
         let far = std::iter::once_with(move || self.far.get_or_init(sorted));
-        self.near.iter().chain(far.flatten())
+        self.nearest.iter().chain(far.flatten())
     }
 }
 
-/// A number that at least [`NEAR`] of the numbers do not exceed, and seldom many more; infinite where
+/// A number that at least [`N_NEAREST`] of the numbers do not exceed, and seldom many more; infinite where
 /// there are no more numbers than that.
 ///
-/// It is the NEAR-th least of the minima of [`GROUPS`] groups. Finding it takes one comparison for each
+/// It is the N_NEAREST-th least of the minima of [`GROUPS`] groups. Finding it takes one comparison for each
 /// number, which is a fraction of what it takes to partially sort them.
 fn limit_of_nearest(numbers: &[f64]) -> f64 {
-    if numbers.len() <= NEAR {
+    if numbers.len() <= N_NEAREST {
         return f64::INFINITY;
     }
     let mut minima = [f64::INFINITY; GROUPS];
@@ -141,13 +141,13 @@ fn limit_of_nearest(numbers: &[f64]) -> f64 {
         },
     );
     // No distance is negative, so their bit patterns are in the order of the numbers.
-    *minima.select_nth_unstable_by_key(NEAR - 1, |minimum| minimum.to_bits()).1
+    *minima.select_nth_unstable_by_key(N_NEAREST - 1, |minimum| minimum.to_bits()).1
 }
 
 /// The places of the numbers that do not exceed the limit, ascending.
 fn within(numbers: &[f64], limit: f64) -> Vec<u32> {
     const AT_ONCE: usize = 16;
-    let mut places = Vec::with_capacity(2 * NEAR);
+    let mut places = Vec::with_capacity(2 * N_NEAREST);
     vectorized(
         #[inline(always)]
         || {

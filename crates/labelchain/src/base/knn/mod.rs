@@ -416,7 +416,7 @@ impl NeighbourEvidence<'_> {
     /// that holds from then on, if it is lower.
     fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
         let has_own_distances = self.scores.label_inputs[label.0].is_some();
-        // Where the near rows of the ranking were not enough for a label, they will hardly be for the
+        // Where the nearest rows of the ranking were not enough for a label, they will hardly be for the
         // next.
         let counts_all = self.disagreements.get().is_some() && self.counts_whole_labels();
         if has_own_distances || counts_all {
@@ -441,7 +441,7 @@ impl NeighbourEvidence<'_> {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
         };
-        for ranked in ranking.near() {
+        for ranked in ranking.nearest() {
             if ranked.distance > bound {
                 return;
             }
@@ -449,14 +449,14 @@ impl NeighbourEvidence<'_> {
                 bound = bound.min(visit(extended(ranked)));
             }
         }
-        if ranking.reach() >= bound || ranking.reach() == f64::INFINITY {
+        if ranking.radius() >= bound || ranking.radius() == f64::INFINITY {
             return;
         }
         if self.counts_whole_labels() {
-            self.scan_blocks(label, ranking.reach(), bound.next_up(), visit);
+            self.scan_blocks(label, ranking.radius(), bound.next_up(), visit);
             return;
         }
-        for ranked in ranking.iter().skip(ranking.near().len()) {
+        for ranked in ranking.iter().skip(ranking.nearest().len()) {
             if ranked.distance > bound {
                 return;
             }
@@ -466,12 +466,12 @@ impl NeighbourEvidence<'_> {
         }
     }
 
-    /// Rows come by ascending number, those that are farther than `reach` in the inputs, and most are
+    /// Rows come by ascending number, those that are farther than `radius` in the inputs, and most are
     /// skipped a block at a time.
     fn scan_blocks(
         &self,
         label: LabelId,
-        reach: f64,
+        radius: f64,
         bound: f64,
         mut visit: impl FnMut(Ranked) -> f64,
     ) {
@@ -486,7 +486,7 @@ impl NeighbourEvidence<'_> {
             let rows = distances[at].iter().zip(disagreements[at]);
             for (lane, (&in_inputs, disagreements)) in rows.enumerate() {
                 let distance = in_inputs + disagreements;
-                if distance < bound && in_inputs > reach {
+                if distance < bound && in_inputs > radius {
                     let row = self.model.rows[at * BLOCK_ROWS + lane] as u32;
                     bound = bound.min(visit(Ranked { distance, row }).next_up());
                 }
