@@ -1,12 +1,12 @@
 """Which of the paper's claims hold, as printed and under our two readings? Ranks, tests and effect sizes.
 
-    python3 bench/claims.py LABELCHAIN PRINTED docs/results
+    python3 bench/claims.py LABELCHAIN PRINTED docs/reproduce.md
 
 LABELCHAIN is the program, whose `compare --json` does the statistics; PRINTED holds the printed ones,
-statistics_nb.csv, statistics_knn.csv and statistics_base.csv; the last is where bench/reproduce.py wrote
-losses.csv. The printed statistics of naive Bayes and of the first comparison rest on 32 sets, two of
+statistics_nb.csv, statistics_knn.csv and statistics_base.csv; bench/reproduce.py wrote losses.csv into
+the directory `results` beside the page. The printed statistics of naive Bayes and of the first comparison rest on 32 sets, two of
 which the paper does not show, those of nearest neighbours on 30; the printed losses are therefore also
-tested on the sets for which we have settled ones. Writes ranks.csv beside losses.csv, and prints Markdown:
+tested on the sets for which we have settled ones. Writes ranks.csv beside losses.csv, and the page's tables:
 for each pair in question p by Wilcoxon with Holm over all pairs of the table and, for what we tested
 ourselves, the rank-biserial correlation (1: the first is always better). Claims of the first comparison
 that are not about the SVM are tested without it, on more sets.
@@ -18,6 +18,9 @@ import os
 import subprocess
 import sys
 import tempfile
+
+from page import table, write_tables
+from reproduce import TITLES
 
 LEVEL = 0.1
 # Columns of losses.csv. The printed losses are tested on the sets that have settled ones.
@@ -102,12 +105,14 @@ def tested(is_difference, comparison, criterion, a, b):
     return f"{verdict(is_difference, pair['p_holm'], effect > 0)}, r {effect:+.2f}"
 
 
-def main(program, directory, out):
-    with open(os.path.join(out, "losses.csv"), newline="") as file:
+def main(program, directory, page):
+    results = os.path.join(os.path.dirname(page), "results")
+    with open(os.path.join(results, "losses.csv"), newline="") as file:
         losses = list(csv.DictReader(file))
+    tables = {}
     ranks_of = []
-    for table, claims in CLAIMS.items():
-        of_table = [row for row in losses if row["table"] == table]
+    for of, claims in CLAIMS.items():
+        of_table = [row for row in losses if row["table"] == of]
 
         def compare(reading, is_wanted):
             has = "literal" if reading == "literal" else "settled"
@@ -115,39 +120,41 @@ def main(program, directory, out):
                                       for row in of_table if row[has] and is_wanted(row["method"])])
 
         families = {}
-        there = printed(directory, table)
+        there = printed(directory, of)
         lines = []
         for words, is_difference, criterion, a, b in claims:
-            has_svm = table != "base" or "svm" in a
+            has_svm = of != "base" or "svm" in a
             if has_svm not in families:
                 families[has_svm] = {reading: compare(reading, lambda method: has_svm or "svm" not in method) for reading in READINGS}
-            names = [printed_name(table, method) for method in (a, b)]
+            names = [printed_name(of, method) for method in (a, b)]
             p = there.get((criterion, "wilcoxon_holm_p", *names), there.get((criterion, "wilcoxon_holm_p", *reversed(names))))
             ranks = [there[criterion, "mean_rank", name, ""] for name in names]
-            cells = [verdict(is_difference, p, ranks[0] < ranks[1])] + [tested(is_difference, of, criterion, a, b) for of in families[has_svm].values()]
-            lines.append(f"| {words} | " + " | ".join(cells) + " |")
+            cells = [verdict(is_difference, p, ranks[0] < ranks[1])] + [tested(is_difference, found, criterion, a, b) for found in families[has_svm].values()]
+            lines.append([words, *cells])
         n = {reading: "/".join(str(next(iter(family[reading].values()))["n"]) for family in families.values() if family[reading]) for reading in READINGS}
-        print(f"\n| {table}: the paper says | printed p | printed losses, {n['printed']} sets | settled, {n['settled']} sets | literal, {n['literal']} sets |\n|---|---|---|---|---|")
-        print("\n".join(lines))
+        tables[f"claims, {TITLES[of]}"] = table([f"{TITLES[of]}: the paper says", "printed p", f"printed losses, {n['printed']} sets",
+                                                 f"settled, {n['settled']} sets", f"literal, {n['literal']} sets"], lines)
         all_methods = {reading: compare(reading, lambda method: True) for reading in READINGS}
         methods = list(next(iter(all_methods["settled"].values()))["mean_ranks"])
         for criterion in dict.fromkeys(key[0] for key in there):
             for method in methods:
-                rank = lambda of: of[criterion]["mean_ranks"].get(method) if criterion in of else None
-                ranks_of.append((table, criterion, method, there[criterion, "mean_rank", printed_name(table, method), ""],
-                                 *(rank(of) for of in all_methods.values())))
-    with open(os.path.join(out, "ranks.csv"), "w", newline="") as file:
+                rank = lambda found: found[criterion]["mean_ranks"].get(method) if criterion in found else None
+                ranks_of.append((of, criterion, method, there[criterion, "mean_rank", printed_name(of, method), ""],
+                                 *map(rank, all_methods.values())))
+    with open(os.path.join(results, "ranks.csv"), "w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["table", "criterion", "method", "printed", "printed_same_sets", "settled", "literal"])
         rows.writerows([*row[:4], *(("" if rank is None else f"{rank:.4f}") for rank in row[4:])] for row in ranks_of)
-    print("\n| table | method | best mean rank by criteria: printed | printed, same sets | settled | literal |\n|---|---|---|---|---|---|")
-    for table, method in dict.fromkeys((row[0], row[2]) for row in ranks_of):
+    lines = []
+    for of, method in dict.fromkeys((row[0], row[2]) for row in ranks_of):
         best = []
         for column in (3, 4, 5, 6):
-            of_table = [row for row in ranks_of if row[0] == table and row[column] is not None]
+            of_table = [row for row in ranks_of if row[0] == of and row[column] is not None]
             least = {row[1]: min(other[column] for other in of_table if other[1] == row[1]) for row in of_table}
             best.append(sum(row[2] == method and row[column] == least[row[1]] for row in of_table))
-        print(f"| {table} | {method} | " + " | ".join(f"{n} of 11" for n in best) + " |")
+        lines.append([TITLES[of], method, *(f"{n} of 11" for n in best)])
+    tables["best ranks"] = table(["table", "method", "best mean rank by criteria: printed", "printed, same sets", "settled", "literal"], lines)
+    write_tables(page, tables)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Our losses beside the paper's printed ones: CSV files, figures, and the tables of docs/reproduce.md.
 
-    python3 bench/reproduce.py PRINTED docs/results --settled settled.csv --literal literal.csv \
+    python3 bench/reproduce.py PRINTED docs/reproduce.md --settled settled.csv --literal literal.csv \
         --seeds seed-2.csv seed-3.csv --plain-folds plain-folds.csv --ablation ablation.csv
 
 docs/reproduce.md says how the tables of ours are made. PRINTED holds the printed losses, results_nb.csv,
@@ -8,13 +8,15 @@ results_knn.csv and results_base.csv, with the columns dataset, criterion, algor
 have dataset, method, criterion, loss, and perhaps fold; a method that lacks one of ten folds of a set is
 left out of that set, and a later file goes over an earlier one. The ablation was made in plain folds, and is
 compared with the settled losses in such folds. Writes the means over folds of all tables,
-losses.csv and the figure printed.svg into the second directory, and prints Markdown.
+losses.csv and the figure printed.svg into the directory `results` beside the page, and the page's tables.
 """
 
 import argparse
 import csv
 import os
 import statistics
+
+from page import table, write_tables
 
 CRITERIA = ["hamming", "zero_one", "ex_fdr", "ex_fnr", "ex_f1", "macro_fdr", "macro_fnr", "macro_f1",
             "micro_fdr", "micro_fnr", "micro_f1"]
@@ -113,19 +115,18 @@ def share(differences, width):
 
 def summary(title, groups):
     """How near each group of cells is."""
-    print(f"\n| {title} | sets | median, settled | literal | within .01 | .02 | .03 | more than .03 worse |")
-    print("|---|---|---|---|---|---|---|---|")
+    rows = []
     for name, group in groups.items():
         if not group:
             continue
         d = [cell.difference for cell in group]
         both = [cell for cell in group if cell.literal is not None]
-        worse = sum(x > 0.03 for x in d)
         before = f"{median([cell.literal - cell.printed for cell in both]):.3f}" if both else "–"
         if both and len(both) < len(group):
             before += f" (settled {median([cell.difference for cell in both]):.3f} on these {len(both)} cells)"
-        print(f"| {name} | {len({cell.dataset for cell in group})} | {median(d):.3f} | {before} | "
-              + " | ".join(share(d, width) for width in (0.01, 0.02, 0.03)) + f" | {worse} of {len(d)} |")
+        rows.append([name, len({cell.dataset for cell in group}), f"{median(d):.3f}", before,
+                     *(share(d, width) for width in (0.01, 0.02, 0.03)), f"{sum(x > 0.03 for x in d)} of {len(d)}"])
+    return table([title, "sets", "median, settled", "literal", "within .01", ".02", ".03", "more than .03 worse"], rows)
 
 
 def by(key, group):
@@ -135,29 +136,32 @@ def by(key, group):
     return groups
 
 
-def spread_table(all_cells):
+def spreads(all_cells):
     """Is a difference from the printed loss more than luck? The paper drew once, and so did we."""
-    print("\n| table | method | cells | median spread over seeds | within two spreads |")
-    print("|---|---|---|---|---|")
+    rows = []
     known = [cell for cell in all_cells if cell.spread is not None]
-    for (table, method), group in by(lambda cell: (cell.table, cell.method), known).items():
+    for (of_table, method), group in by(lambda cell: (cell.table, cell.method), known).items():
         # Both numbers vary by chance, so that their difference has twice the variance of one.
         near = sum(abs(cell.difference) <= 2 * 2**0.5 * cell.spread for cell in group)
-        print(f"| {TITLES[table]} | {method} | {len(group)} | {statistics.median(cell.spread for cell in group):.4f} | {100 * near / len(group):.0f} % |")
+        rows.append([TITLES[of_table], method, len(group), f"{statistics.median(cell.spread for cell in group):.4f}",
+                     f"{100 * near / len(group):.0f} %"])
+    return table(["table", "method", "cells", "median spread over seeds", "within two spreads"], rows)
 
 
-def sets_table(all_cells):
-    print("\n| set | " + " | ".join(TITLES.values()) + " |\n|---|" + "---|" * len(TABLES))
+def by_set(all_cells):
+    """The median distance on each set, and how many cells are much worse."""
+    rows = []
     for dataset, group in sorted(by(lambda cell: cell.dataset, all_cells).items()):
         tables = by(lambda cell: cell.table, group)
         words = []
-        for table in TABLES:
-            d = [cell.difference for cell in tables.get(table, [])]
-            n = len({cell.method for cell in tables.get(table, [])})
-            whole = "" if n == len(TABLES[table]) else f" ({n} of {len(TABLES[table])} methods)"
+        for name, methods in TABLES.items():
+            d = [cell.difference for cell in tables.get(name, [])]
+            n = len({cell.method for cell in tables.get(name, [])})
+            whole = "" if n == len(methods) else f" ({n} of {len(methods)} methods)"
             words.append(f"{median(d):.3f}, {sum(x > 0.03 for x in d)} of {len(d)}{whole}" if d else "–")
         marks = (r" \*" if dataset in WORDS else "") + (" †" if dataset in REMADE else "")
-        print(f"| {dataset}{marks} | " + " | ".join(words) + " |")
+        rows.append([dataset + marks, *words])
+    return table(["set", *TITLES.values()], rows)
 
 
 def ablation(paper, settled, plain, losses):
@@ -168,19 +172,18 @@ def ablation(paper, settled, plain, losses):
     for before, after, change in pairs_of:
         for (dataset, name, criterion), loss in after.items():
             method, _, words = name.partition(" ")
-            for table in TABLES:
-                key = (table, dataset, method, criterion)
+            for of_table in TABLES:
+                key = (of_table, dataset, method, criterion)
                 if key in paper and key[1:] in before:
                     pair = before[key[1:]] - paper[key], loss - paper[key], method, dataset
-                    groups.setdefault((change or words, table), []).append(pair)
-    print("\n| changed alone | table | methods | sets | median before | after | more than .03 worse before | after |")
-    print("|---|---|---|---|---|---|---|---|")
-    for (without, table), pairs in sorted(groups.items()):
+                    groups.setdefault((change or words, of_table), []).append(pair)
+    rows = []
+    for (without, of_table), pairs in sorted(groups.items()):
         settled_d, changed = [p[0] for p in pairs], [p[1] for p in pairs]
-        methods = ", ".join(dict.fromkeys(p[2] for p in pairs))
-        n_sets = len({p[3] for p in pairs})
         worse = [sum(d > 0.03 for d in of) for of in (settled_d, changed)]
-        print(f"| {without} | {TITLES[table]} | {methods} | {n_sets} | {median(settled_d):.4f} | {median(changed):.4f} | {worse[0]} of {len(pairs)} | {worse[1]} |")
+        rows.append([without, TITLES[of_table], ", ".join(dict.fromkeys(p[2] for p in pairs)), len({p[3] for p in pairs}),
+                     f"{median(settled_d):.4f}", f"{median(changed):.4f}", f"{worse[0]} of {len(pairs)}", worse[1]])
+    return table(["changed alone", "table", "methods", "sets", "median before", "after", "more than .03 worse before", "after"], rows)
 
 
 def scatter(path, all_cells):
@@ -219,22 +222,22 @@ def scatter(path, all_cells):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("printed")
-    arguments.add_argument("out")
+    arguments.add_argument("page")
     arguments.add_argument("--settled", nargs="+", required=True)
     arguments.add_argument("--literal", required=True)
-    arguments.add_argument("--seeds", nargs="*", default=[])
-    arguments.add_argument("--plain-folds", nargs="*", default=[])
-    arguments.add_argument("--ablation", nargs="*", default=[])
+    arguments.add_argument("--seeds", nargs="+", required=True)
+    arguments.add_argument("--plain-folds", nargs="+", required=True)
+    arguments.add_argument("--ablation", nargs="+", required=True)
     given = arguments.parse_args()
     paper, settled, literal = printed(given.printed), means(*given.settled), means(given.literal)
     seeds = [means(path) for path in given.seeds]
     in_plain_folds, changed = means(*given.plain_folds), means(*given.ablation)
     all_cells = cells(paper, settled, literal, seeds)
-    os.makedirs(os.path.join(given.out, "figures"), exist_ok=True)
+    results = os.path.join(os.path.dirname(given.page), "results")
     for name, losses in [("settled", settled), ("literal", literal), ("plain-folds", in_plain_folds), ("ablation", changed),
                          *((f"seed-{at}", losses) for at, losses in enumerate(seeds, 2))]:
-        write_means(os.path.join(given.out, f"{name}.csv"), losses)
-    with open(os.path.join(given.out, "losses.csv"), "w", newline="") as file:
+        write_means(os.path.join(results, f"{name}.csv"), losses)
+    with open(os.path.join(results, "losses.csv"), "w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["table", "dataset", "method", "criterion", "printed", "settled", "literal", "spread"])
         number = lambda value: "" if value is None else f"{value:.6f}"
@@ -242,10 +245,9 @@ def main():
             rows.writerow([cell.table, cell.dataset, cell.method, cell.criterion, f"{cell.printed:.3f}",
                            number(cell.settled), number(cell.literal), number(cell.spread)])
     all_cells = [cell for cell in all_cells if cell.settled is not None]
-    scatter(os.path.join(given.out, "figures", "printed.svg"), all_cells)
+    scatter(os.path.join(results, "figures", "printed.svg"), all_cells)
     plain = [cell for cell in all_cells if cell.dataset not in WORDS]
     is_proposed = lambda cell: cell.method.startswith("dynamic")
-    print("## Bars")
     groups = {
         "method 1, naive Bayes, sets without underflow": [c for c in plain if c.table == "nb" and is_proposed(c)],
         "method 1, nearest neighbours, sets without underflow": [c for c in plain if c.table == "knn" and is_proposed(c)],
@@ -254,21 +256,16 @@ def main():
         "all tables, sets without underflow": plain,
         "all tables, all sets": all_cells,
     }
-    summary("cells", groups)
-    print("\nWithout the sets whose data are made anew:")
-    summary("cells", {name: [c for c in group if c.dataset not in REMADE] for name, group in groups.items()})
-    print("\n## By table and method, sets without underflow")
-    summary("table and method", {f"{TITLES[t]}: {m}": g for (t, m), g in by(lambda c: (c.table, c.method), plain).items()})
-    print("\n## By table and method, all sets")
-    summary("table and method", {f"{TITLES[t]}: {m}": g for (t, m), g in by(lambda c: (c.table, c.method), all_cells).items()})
-    print("\n## By set")
-    sets_table(all_cells)
-    if given.seeds:
-        print("\n## Seeds")
-        spread_table(all_cells)
-    if in_plain_folds:
-        print("\n## Ablation")
-        ablation(paper, settled, in_plain_folds, changed)
+    not_remade = {name: [c for c in group if c.dataset not in REMADE] for name, group in groups.items()}
+    by_method = {f"{TITLES[of]}: {method}": group for (of, method), group in by(lambda c: (c.table, c.method), plain).items()}
+    write_tables(given.page, {
+        "how near": summary("cells", groups),
+        "how near, without sets made anew": summary("cells", not_remade),
+        "by method": summary("table and method", by_method),
+        "by set": by_set(all_cells),
+        "seeds": spreads(all_cells),
+        "ablation": ablation(paper, settled, in_plain_folds, changed),
+    })
 
 
 if __name__ == "__main__":
