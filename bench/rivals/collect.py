@@ -3,7 +3,9 @@
     python bench/rivals/collect.py WORK [--program FILE] [--results DIRECTORY]
 
 `labelchain score` computes every loss, of ours and of rivals. Losses are kept beside the answers, so that
-only new ones are scored. Writes losses.csv, which `labelchain compare` reads, and seconds.csv.
+only new ones are scored. Writes losses.csv, which `labelchain compare` reads, and seconds.csv. Folds that
+these tables have and WORK has not stay in them: folds are the same everywhere, so the sets of a comparison
+may be run on several machines, or one after the other.
 """
 
 import argparse
@@ -38,6 +40,14 @@ def scored(program, work, name, method, fold):
         return json.load(text)
 
 
+def others(path, computed):
+    """The rows of a table that are of other folds than those computed here."""
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return [list(row.values()) for row in csv.DictReader(file) if (row["dataset"], row["method"], int(row["fold"])) not in computed]
+
+
 def table(path, header, rows):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + ".part", "w", newline="") as file:
@@ -56,7 +66,7 @@ def main():
     program = given.program or labelchain()
     losses, seconds = [], []
     names = [name for name in os.listdir(given.work) if os.path.isdir(os.path.join(given.work, name))]
-    for name in sorted(names, key=lambda name: (SETS.index(name) if name in SETS else len(SETS), name)):
+    for name in names:
         place = os.path.join(given.work, name)
         for method in sorted(os.listdir(place)):
             if method == "folds" or not os.path.isdir(os.path.join(place, method)):
@@ -73,8 +83,14 @@ def main():
                 if ending == "done" and os.path.exists(answers):
                     of = scored(program, given.work, name, method, fold)
                     losses += [[name, method, criterion, fold, f"{of[criterion]:.6g}"] for criterion in CRITERIA if of[criterion] is not None]
-    table(os.path.join(given.results, "losses.csv"), ["dataset", "method", "criterion", "fold", "loss"], losses)
-    table(os.path.join(given.results, "seconds.csv"), ["dataset", "method", "fold", "train", "predict", "ending"], seconds)
+    computed = {(name, method, fold) for name, method, fold, *_ in seconds}
+    position = lambda name: (SETS.index(name) if name in SETS else len(SETS), name)
+    for name, header, rows, fold in [("losses.csv", ["dataset", "method", "criterion", "fold", "loss"], losses, 3),
+                                     ("seconds.csv", ["dataset", "method", "fold", "train", "predict", "ending"], seconds, 2)]:
+        path = os.path.join(given.results, name)
+        rows += others(path, computed)
+        # Criteria stay in their order, because sorting is stable.
+        table(path, header, sorted(rows, key=lambda row: (position(row[0]), row[1], int(row[fold]))))
 
 
 if __name__ == "__main__":
