@@ -50,7 +50,7 @@ def printed(directory):
 N_FOLDS = 10
 
 
-def means(*paths):
+def means(*paths, n_folds=N_FOLDS):
     """Mean losses by set, method and criterion, where all folds are there."""
     found = {}
     for path in paths:
@@ -60,7 +60,7 @@ def means(*paths):
                 key = row["dataset"], row["method"], row["criterion"]
                 folds.setdefault(key, {})[row.get("fold")] = float(row["loss"])
         for key, losses in folds.items():
-            if None in losses or len(losses) == N_FOLDS:
+            if None in losses or len(losses) == n_folds:
                 found[key] = statistics.mean(losses.values())
     return found
 
