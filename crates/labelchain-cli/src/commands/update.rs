@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use labelchain::Model;
-use labelchain::data::{Dataset, LabelChoice, LabelId, LabelMatrix, is_stream, read};
+use labelchain::data::{Dataset, LabelChoice, is_stream, read};
 use labelchain::error::{Error, Result};
 use labelchain::model::{self, Unknown};
 
@@ -19,6 +19,7 @@ drops its oldest beyond --max-trees: repeated updates forget the oldest rows.
 
 Examples:
   labelchain update old.labelchain new.csv -o new.labelchain
+  labelchain update old.labelchain new.csv --tags tags --new-labels add -o new.labelchain
   labelchain update forest.labelchain new.csv --max-trees 200 -o larger.labelchain")]
 pub(crate) struct Update {
     #[command(flatten)]
@@ -34,12 +35,13 @@ pub(crate) struct Update {
     #[command(flatten)]
     force: ForceArgs,
 
-    /// What to do about labels that the model does not have: refuse the rows, or ignore the labels
+    /// What to do about labels that the model does not have: refuse the rows, ignore the labels, or add
+    /// them, irrelevant to all rows before
     #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
     new_labels: UnknownArg,
 
-    /// What to do about nominal values that training did not have: refuse the rows, or ignore the
-    /// values, which are then missing
+    /// What to do about nominal values that training did not have: refuse the rows, ignore the
+    /// values, which are then missing, or add them
     #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
     new_values: UnknownArg,
 
@@ -55,6 +57,7 @@ pub(crate) struct Update {
 enum UnknownArg {
     Refuse,
     Ignore,
+    Add,
 }
 
 impl UnknownArg {
@@ -62,6 +65,7 @@ impl UnknownArg {
         match self {
             UnknownArg::Refuse => Unknown::Refuse,
             UnknownArg::Ignore => Unknown::Ignore,
+            UnknownArg::Add => Unknown::Add,
         }
     }
 }
@@ -115,14 +119,6 @@ fn with_absent_labels(rows: Dataset, model: &Model) -> Result<Dataset> {
     names.extend(
         model.label_names().iter().filter(|name| !rows.label_names().contains(name)).cloned(),
     );
-    let mut labels = LabelMatrix::empty(rows.n_rows(), names.len());
-    for row in 0..rows.n_rows() {
-        for label in (0..here.n_labels()).map(LabelId) {
-            match here.cell(row, label) {
-                Some(relevant) => labels.set(row, label, relevant),
-                None => labels.forget(row, label),
-            }
-        }
-    }
+    let labels = here.widened(names.len());
     rows.relabelled(names, labels)
 }

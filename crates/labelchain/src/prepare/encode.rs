@@ -79,6 +79,15 @@ impl Encoder {
         })
     }
 
+    /// Lets columns of named values have those of other columns, which are given as a file has them.
+    pub(crate) fn set_values(&mut self, columns: &[Attribute]) {
+        for (column, attribute) in self.columns.iter_mut().zip(columns) {
+            if let Encoding::AsItIs(kind) = &mut column.encoding {
+                *kind = attribute.kind.clone();
+            }
+        }
+    }
+
     /// The words of a column of texts; none for other columns.
     pub fn vocabulary(&self, column: &str) -> Option<&Vocabulary> {
         self.columns.iter().find(|of| of.name == column).and_then(|of| match &of.encoding {
