@@ -6,10 +6,9 @@ use hyper::body::Bytes;
 use labelchain::data::{Attribute, AttributeKind, LabelChoice, MissingLabels, ReadOptions};
 use labelchain::decide::{AIMS, Aim, DecisionRule};
 use labelchain::{Error, Model, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Limits;
-use crate::rows::Row;
 
 /// The model that answers.
 pub(crate) struct Served {
@@ -24,7 +23,11 @@ pub(crate) struct Served {
 
 impl Served {
     /// `example` is a row to begin with; without one it is made of what the model knows.
-    pub(crate) fn new(model: Model, example: Option<&Row>, limits: &Limits) -> Result<Served> {
+    pub(crate) fn new(
+        model: Model,
+        example: Option<&Map<String, Value>>,
+        limits: &Limits,
+    ) -> Result<Served> {
         if model.bags().is_some() {
             return Err(Error::Setting {
                 name: "model",
@@ -59,7 +62,12 @@ impl Served {
     }
 }
 
-fn describe(model: &Model, columns: &[Attribute], example: Option<&Row>, limits: &Limits) -> Value {
+fn describe(
+    model: &Model,
+    columns: &[Attribute],
+    example: Option<&Map<String, Value>>,
+    limits: &Limits,
+) -> Value {
     let (means, deviations) = (model.standardizer().means(), model.standardizer().deviations());
     let column = |attribute: &Attribute| {
         let given = example.and_then(|row| row.get(&attribute.name).cloned());

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use labelchain::Model;
 use labelchain::data::{Dataset, LabelChoice, is_stream, read};
 use labelchain::error::{Error, Result};
@@ -37,13 +38,13 @@ pub(crate) struct Update {
 
     /// What to do about labels that the model does not have: refuse the rows, ignore the labels, or add
     /// them, irrelevant to all rows before
-    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
-    new_labels: UnknownArg,
+    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    new_labels: Unknown,
 
     /// What to do about nominal values that training did not have: refuse the rows, ignore the
     /// values, which are then missing, or add them
-    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
-    new_values: UnknownArg,
+    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    new_values: Unknown,
 
     /// Trees that a forest has at most, now and after later updates [default: as many as it was trained with]
     #[arg(long, value_name = "N")]
@@ -53,21 +54,10 @@ pub(crate) struct Update {
     threads: Threads,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum UnknownArg {
-    Refuse,
-    Ignore,
-    Add,
-}
-
-impl UnknownArg {
-    fn unknown(self) -> Unknown {
-        match self {
-            UnknownArg::Refuse => Unknown::Refuse,
-            UnknownArg::Ignore => Unknown::Ignore,
-            UnknownArg::Add => Unknown::Add,
-        }
-    }
+/// What can be done about what is new, for help and completions.
+fn unknown_parser() -> impl TypedValueParser<Value = Unknown> {
+    PossibleValuesParser::new(Unknown::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Unknown>())
 }
 
 impl Update {
@@ -103,8 +93,8 @@ impl Update {
             rows = with_absent_labels(rows, model)?;
         }
         let how = model::Update {
-            new_labels: self.new_labels.unknown(),
-            new_values: self.new_values.unknown(),
+            new_labels: self.new_labels,
+            new_values: self.new_values,
             max_trees: self.max_trees,
         };
         let updated = model.update(&rows, &data.path, how);

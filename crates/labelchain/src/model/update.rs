@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
+use std::str::FromStr;
 
 use super::Model;
 use crate::base::{TREES, Updating};
@@ -26,6 +27,25 @@ pub enum Unknown {
     /// irrelevant to all rows before; a new value comes after the values that its input had, and no row before
     /// has it.
     Add,
+}
+
+impl Unknown {
+    /// How they are called.
+    pub const NAMES: [(&str, Unknown); 3] =
+        [("refuse", Unknown::Refuse), ("ignore", Unknown::Ignore), ("add", Unknown::Add)];
+}
+
+impl FromStr for Unknown {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Unknown> {
+        let found = Unknown::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, unknown)| unknown).ok_or_else(|| Error::Value {
+            name: "new-labels or new-values".into(),
+            value: format!("{text:?}"),
+            accepted: "refuse, ignore or add".into(),
+        })
+    }
 }
 
 /// How further rows are learned from.
