@@ -62,6 +62,23 @@ impl Served {
     }
 }
 
+/// A text to begin with: the words of a column that matter most to the model, as far as it says so.
+fn important_words(model: &Model, column: &str) -> String {
+    const N_WORDS: usize = 4;
+    let Some(shares) = model.importance() else { return String::new() };
+    let prefix = format!("{column}: ");
+    let term = |(attribute, share): (&'_ Attribute, f64)| {
+        let term = attribute.name.strip_prefix(&prefix)?;
+        let is_word = attribute.kind == AttributeKind::Word && !term.contains(' ');
+        is_word.then(|| (share, term.to_string()))
+    };
+    let mut words: Vec<(f64, String)> =
+        model.attributes().iter().zip(shares).filter_map(term).collect();
+    words.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let words = words.into_iter().take(N_WORDS).map(|(_, word)| word);
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn describe(
     model: &Model,
     columns: &[Attribute],
@@ -81,7 +98,7 @@ fn describe(
             AttributeKind::Date => {
                 ("date", json!(mean.and_then(|days| attribute.text(days.floor()))))
             }
-            AttributeKind::Text(_) => ("text", json!("")),
+            AttributeKind::Text(_) => ("text", json!(important_words(model, &attribute.name))),
             AttributeKind::Numeric | AttributeKind::Word => {
                 ("numeric", json!(mean.map_or(0.0, short)))
             }
