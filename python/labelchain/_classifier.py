@@ -114,6 +114,49 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         self._set_model(model, container)
         return self
 
+    def update(
+        self,
+        X: Any,
+        Y: Any = None,
+        *,
+        new_labels: str = "refuse",
+        new_values: str = "refuse",
+        max_trees: int | None = None,
+    ) -> LabelChainClassifier:
+        """Learns from further rows, without the rows before.
+
+        Forests can do it, and naive Bayes with ``updatable=True``, in strategies that choose nothing on validation
+        rows (``br``, ``ecc``, ``certain``).
+
+        Parameters
+        ----------
+        X, Y : as in `fit`
+            Columns and labels are found by name.
+        new_labels : {"refuse", "ignore", "add"}, default="refuse"
+            What to do about labels that were not there in training. One that is added is irrelevant to all rows
+            before.
+        new_values : {"refuse", "ignore", "add"}, default="refuse"
+            What to do about values of a category that were not there; ignored, they are missing.
+        max_trees : int, default=None
+            Trees that a forest has at most from now on; as many as it was trained with if None.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if Y is None and not isinstance(X, Dataset):
+            raise ValueError("update(X, Y) needs the labels of the rows")
+        if Y is None:
+            rows = X._rows
+        else:
+            labels, _ = read_labels(Y)
+            rows = to_rows(self, X._inputs() if isinstance(X, Dataset) else X, labels, reset=False)
+        model, notes = self._model.update(rows, new_labels, new_values, max_trees, n_threads(self.n_jobs))
+        warn(notes)
+        self._set_model(model, self._container)
+        return self
+
     def predict(self, X: Any, aim: str | None = None, known: Any = None) -> Any:
         """The labels of rows, in the container and with the values that Y had in training.
 

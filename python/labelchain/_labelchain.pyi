@@ -71,6 +71,9 @@ class Model:
     label_names: list[str]
     out_of_bag: list[tuple[str, float | None]] | None
     def importance(self) -> list[float] | None: ...
+    def update(
+        self, rows: Rows, new_labels: str, new_values: str, max_trees: int | None, n_threads: int
+    ) -> tuple[Model, list[str]]: ...
     @staticmethod
     def fit(
         rows: Rows,

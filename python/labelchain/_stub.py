@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 from . import _classifier
 from ._registry import PARAMETERS, settings
@@ -59,8 +60,8 @@ def stub() -> str:
 
 
 def _signature(function: object) -> str:
-    """A signature whose annotations are text, as they were written."""
-    return str(inspect.signature(function)).replace("'", "").replace('"', "")
+    """A signature whose annotations are text, as they were written; defaults keep their quotes."""
+    return re.sub(r"(: |-> )(['\"])(.*?)\2", r"\1\3", str(inspect.signature(function)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use labelchain::data::Note;
 use labelchain::memory::three_quarters;
-use labelchain::model::{AlignedRows, Explanation};
+use labelchain::model::{AlignedRows, Explanation, Update};
 use labelchain::{Cancel, LabelChain, Method, Prediction, Result, Settings};
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -107,6 +107,30 @@ impl Model {
                 .fit_parts(&rows.data, first..end)
         })?;
         Ok(PyBytes::new(py, &part))
+    }
+
+    /// The model that has also learned from further rows, and what to know about it.
+    fn update(
+        &self,
+        py: Python<'_>,
+        rows: &Rows,
+        new_labels: &str,
+        new_values: &str,
+        max_trees: Option<usize>,
+        n_threads: usize,
+    ) -> PyResult<(Model, Vec<String>)> {
+        let how = Update {
+            new_labels: new_labels.parse().map_err(exception)?,
+            new_values: new_values.parse().map_err(exception)?,
+            max_trees,
+        };
+        let (model, notes) = work(py, n_threads, None, |cancel, _| {
+            let model = self.model.clone().cancelled_by(cancel);
+            let (updated, notes) = model.update(&rows.data, Path::new(rows.data.name()), how)?;
+            // The flag is that of this call.
+            Ok((updated.cancelled_by(&Cancel::default()), notes))
+        })?;
+        Ok((Model { model }, texts(&notes)))
     }
 
     /// How many parts a model has that can be trained without each other; none where it has none.

@@ -112,6 +112,12 @@ impl DataFile {
         read(&self.path, &ReadOptions { roles: columns.roles().into(), ..self.reading.options() })
     }
 
+    /// What is in the file, column by column.
+    pub(crate) fn describe(&self, columns: &ColumnArgs) -> Result<Description> {
+        let roles = columns.roles().into();
+        Description::of_file(&self.path, &ReadOptions { roles, ..self.reading.options() })
+    }
+
     /// The same error about a cell, by its place in the file; `row` gives the row's place there.
     pub(crate) fn in_file(&self, error: Error, row: impl FnOnce(usize) -> usize) -> Error {
         error.in_whole(self.path.display().to_string(), row)
@@ -532,6 +538,11 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = READING)]
     format: Option<Format>,
 
+    /// What separates the fields of CSV and TSV: a character, or tab [default: by the file's name; semicolons
+    /// and tabs where the header of CSV has no comma]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = READING)]
+    delimiter: Option<u8>,
+
     /// How names and values are spelt
     #[arg(long, value_enum, default_value_t = EncodingArg::Utf8, help_heading = READING)]
     encoding: EncodingArg,
@@ -548,6 +559,15 @@ pub(crate) struct ReadingArgs {
     /// three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
     max_memory: Option<u64>,
+}
+
+/// A character that can stand between fields.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        &[byte] if byte.is_ascii() && !b"\"\r\n".contains(&byte) => Ok(byte),
+        _ => Err("a delimiter is one ASCII character that is no quote, or tab".into()),
+    }
 }
 
 /// The names of the formats, for help and completions.
@@ -1001,6 +1021,7 @@ impl ReadingArgs {
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
+            delimiter: self.delimiter,
             labels: self.label_choice(),
             binarize: self.binarize,
             missing_labels: match self.missing_labels {

@@ -145,6 +145,14 @@ fn every_fault_of_a_request_has_its_status_and_names_its_place() {
         ("/v1/predict", r#"{"rows":[7]}"#, 400, Some(0), "integer `7`"),
         ("/v1/predict", r#"{"rows":[],"row":1}"#, 400, None, "unknown field `row`"),
         ("/v1/predict", r#"{"rows":[{"n":1e999}]}"#, 400, Some(0), "out of range"),
+        ("/v1/predict", r#"{"rows":[{},{"n":1,"n":2}]}"#, 400, Some(1), "\"n\" stands there twice"),
+        (
+            "/v1/predict",
+            r#"{"rows":[{}],"known":[{"b":0,"b":1}]}"#,
+            400,
+            None,
+            "\"b\" stands there twice",
+        ),
         (
             "/v1/predict",
             r#"{"rows":[{},{"color":"red"}]}"#,

@@ -126,6 +126,55 @@ fn every_format_comes_through_a_pipe_and_format_overrules_the_name() {
 }
 
 #[test]
+fn json_lines_go_in_and_come_out_of_pipes() {
+    let place = songs();
+    place.ok(&["convert", "songs.csv", "songs.jsonl", LABELS[0], LABELS[1]]);
+    place.ok(&["predict", "m", "songs.jsonl", "-o", "answers.jsonl", "--probabilities"]);
+    let expected = fs::read_to_string(place.path("answers.jsonl")).unwrap();
+    let rows = fs::read(place.path("songs.jsonl")).unwrap();
+    let predict = ["predict", "m", "-", "--format", "jsonl", "--probabilities"];
+    let (status, out, error) =
+        place.piped(&[&predict[..], &["--out-format", "jsonl"]].concat(), &rows);
+    assert_eq!((status, out), (0, expected), "{error}");
+    place.ok(&["predict", "m", "songs.jsonl", "--out-format", "tsv", "-o", "answers.txt"]);
+    let table = fs::read_to_string(place.path("answers.txt")).unwrap();
+    assert!(table.starts_with("label1\tlabel2"), "{table}");
+    // One row that leaves out an input that the model knows.
+    let line = br#"{"x1": 0.5, "x2": 1}"#;
+    let (status, out, error) = place.piped(&predict[..5], line);
+    assert_eq!((status, out.lines().count()), (0, 2), "{error}");
+    assert!(error.contains("keys that no row has") && error.contains("\"x3\""), "{error}");
+    let (status, _, error) = place.piped(&predict[..5], br#"{"y": 1}"#);
+    assert!(status == 2 && error.contains("lacks 12 of the 12"), "{error}");
+}
+
+/// As a spreadsheet exports it where commas are decimal.
+#[test]
+fn semicolons_are_found_or_given() {
+    let place = Place::new();
+    let row = |n: usize| format!("{},{};{};{}\n", n % 7, n % 10, ["a", "b"][n % 2], n % 2);
+    let rows: String = (0..40).map(row).collect();
+    let place = place
+        .with("t.csv", format!("\u{feff}size;kind;late\n{rows}"))
+        .with("bars.csv", format!("size;kind;late\n{rows}").replace(';', "|"));
+    let described = place.json(&["describe", "t.csv", "--labels", "late", "--json"]);
+    let columns = &described["columns"];
+    assert_eq!((&columns[0]["name"], &columns[0]["kind"]), (&"size".into(), &"number".into()));
+    assert_eq!((&columns[1]["values"], &columns[1]["example"]), (&2.into(), &"a".into()));
+    let text = place.ok(&["describe", "t.csv", "--labels", "late"]);
+    assert!(text.contains("column  kind     role       values  missing  example\n"), "{text}");
+    assert!(text.contains("decimal-commas") && text.contains("semicolons"), "{text}");
+    let bars = ["describe", "bars.csv", "--labels", "late", "--delimiter", "|", "--json"];
+    assert_eq!(place.json(&bars)["columns"][1], columns[1]);
+    let (status, _, error) =
+        place.run(&["describe", "t.csv", "--labels", "late", "--delimiter", "ab"]);
+    assert!(status == 2 && error.contains("one ASCII character"), "{error}");
+    let arff = place.with("t.arff", "@relation t\n@attribute y {0,1}\n@data\n1\n");
+    let (status, _, error) = arff.run(&["describe", "t.arff", "--labels", "y", "--delimiter", ";"]);
+    assert!(status == 2 && error.contains("only CSV and TSV"), "{error}");
+}
+
+#[test]
 fn a_named_pipe_is_a_file_that_is_read_once() {
     let place = songs();
     let expected = place.ok(&["predict", "m", "songs.csv"]);

@@ -522,3 +522,25 @@ fn sets_of_the_paper_are_found_in_its_table() {
         assert_eq!(exported[&key].to_bits(), loss.to_bits(), "{key}");
     }
 }
+
+/// Texts, identifiers and dates have the roles in a study that they have on the command line.
+#[test]
+fn columns_of_a_set_have_roles() {
+    let place = Place::new();
+    place.ok(&["generate", "tickets", "--rows", "120", "-o", "t.csv"]);
+    let protocol = "folds = 2\nmethods = [\"br-nb\"]\nsettings = { members = 2 }\n\
+        sets = [{ file = \"t.csv\", tags = \"tags\", text = [\"message\"], id = [\"ticket\"], find = true }]\n";
+    let place = place.with("p.toml", protocol);
+    place.ok(&["study", "run", "p.toml"]);
+    let roles = ["--tags", "tags", "--text", "message", "--id", "ticket"];
+    let settings = ["-m", "br-nb", "--members", "2", "--folds", "2", "--json"];
+    let evaluated = place.json(&[&["evaluate", "t.csv"][..], &roles, &settings].concat());
+    let expected = evaluated["results"][0]["by_fold"][0]["losses"]["hamming"].as_f64().unwrap();
+    let found = exported(&place);
+    let of_fold = found.iter().find(|(key, _)| key.contains("hamming") && key.ends_with(",0"));
+    assert_eq!(*of_fold.unwrap().1, expected, "{found:?}");
+    let misspelt = protocol.replace("message", "mesage");
+    let place = place.with("p.toml", misspelt);
+    let (status, _, error) = place.run(&["study", "run", "p.toml", "--results", "other.db"]);
+    assert!(status != 0 && error.contains("\"mesage\""), "{status} {error}");
+}

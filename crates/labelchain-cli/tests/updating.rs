@@ -105,9 +105,50 @@ fn what_cannot_be_updated_is_refused_and_no_file_is_left() {
     train(&place, "old.csv", "dynamic-forest", "dynamic", &["--trees", "5"]);
     refused(&["dynamic", "new.csv"], &["dynamic-forest cannot be updated", "certain-forest"]);
     refused(&["knn", "new.csv"], &["ecc-knn cannot be updated", "train again"]);
-    refused(&["old", "tags.csv", "--tags", "tags"], &["\"jazz\"", "--new-labels ignore"]);
+    refused(&["old", "tags.csv", "--tags", "tags"], &["\"jazz\"", "--new-labels add"]);
     fs::write(place.path("bare.csv"), "x1\n1\n").unwrap();
     refused(&["old", "bare.csv"], &["lacks the label"]);
     let over = place.run(&["update", "old", "new.csv", "-o", "old"]);
     assert!(over.0 == 2 && over.2.contains("is also a file to be read"), "{}", over.2);
+}
+
+/// A tag and a kind that only the new rows have; texts are among the columns, so that they are encoded.
+#[test]
+fn new_tags_and_values_are_added_if_asked_for() {
+    let row = |kind: &str, text: &str, tags: &str| format!("{kind},{text},{tags}\n");
+    let old: String = (0..60)
+        .map(|n| match n % 3 {
+            0 => row("mail", "cannot log in", "account"),
+            1 => row("mail", "bill too high", "bill"),
+            _ => row("phone", "bill and login", "account;bill"),
+        })
+        .collect();
+    let new: String = (0..40)
+        .map(|n| match n % 2 {
+            0 => row("chat", "cannot log in", "account;urgent"),
+            _ => row("mail", "bill too high", "bill"),
+        })
+        .collect();
+    let table = |rows: &str| format!("kind,message,tags\n{rows}");
+    let place = Place::new().with("old.csv", table(&old)).with("new.csv", table(&new));
+    let roles = ["--tags", "tags", "--text", "message"];
+    for (method, more) in [("certain-nb", &["--updatable"][..]), ("certain-forest", &[])] {
+        let command = ["train", "old.csv", "-m", method, "-o", "old", "--force"];
+        place.ok(&[&command[..], &roles, more].concat());
+        let update = ["update", "old", "new.csv", "--tags", "tags", "-o", "new"];
+        let refused = place.run(&[&update[..], &["--new-labels", "add"]].concat());
+        assert!(refused.0 == 2 && refused.2.contains("--new-values add"), "{}", refused.2);
+        let add = ["--new-labels", "add", "--new-values", "add"];
+        let (status, _, notes) = place.run(&[&update[..], &add].concat());
+        assert_eq!(status, 0, "{notes}");
+        assert!(notes.contains("\"urgent\"") && notes.contains("\"chat\" in \"kind\""), "{notes}");
+        let shown = place.json(&["show", "new", "--json"]);
+        assert_eq!(shown["labels"], serde_json::json!(["account", "bill", "urgent"]));
+        let answers = place.ok(&["predict", "new", "new.csv", "--aim", "hamming"]);
+        let urgent: Vec<&str> =
+            answers.lines().skip(1).map(|line| &line[line.len() - 1..]).collect();
+        let n_urgent = urgent.iter().filter(|cell| **cell == "1").count();
+        assert!(n_urgent >= 10, "{method}: {answers}");
+        fs::remove_file(place.path("new")).unwrap();
+    }
 }

@@ -24,7 +24,7 @@ struct Request<'b> {
     rows: Vec<&'b RawValue>,
     /// The labels that are known of each row, by name, as 0, 1, false or true; null is unknown.
     #[serde(default)]
-    known: Vec<Map<String, Value>>,
+    known: Vec<Row>,
     /// What the answers aim at; as the model has it where there is none.
     aim: Option<String>,
 }
@@ -118,7 +118,7 @@ fn predictions(aligned: &AlignedRows, rows: &[Row]) -> Result<Value, Refusal> {
             "probabilities": probabilities.map(|of| by_name(names, of.iter().map(|&p| json!(p)))),
         });
         // What says which row is which comes back with its answer.
-        for (name, value) in rows[row].iter().filter(|(name, _)| ids.contains(name)) {
+        for (name, value) in rows[row].0.iter().filter(|(name, _)| ids.contains(name)) {
             one["id"][name] = value.clone();
         }
         one
@@ -160,7 +160,7 @@ fn known_labels(model: &Model, request: &Request<'_>) -> Result<LabelMatrix, Ref
             .help("known has an object for each row, {} where nothing is known"));
     }
     let mut known = LabelMatrix::unknown(n_rows, model.label_names().len());
-    for (row, labels) in request.known.iter().enumerate() {
+    for (row, Row(labels)) in request.known.iter().enumerate() {
         for (name, value) in labels {
             let label = model.label(name).map_err(|error| Refusal::from(error).in_row(row))?;
             let relevant = match value {

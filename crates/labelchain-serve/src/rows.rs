@@ -4,19 +4,50 @@
 //! file: what is missing, what is a number, what was never seen in training.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 
 use hyper::StatusCode;
 use labelchain::data::{LabelChoice, parse};
 use labelchain::error::nearest;
 use labelchain::{Dataset, Error};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
 use crate::served::Served;
 
-/// A row of a request: cells by the names of their columns.
-pub(crate) type Row = Map<String, Value>;
+/// An object of a request: cells by the names of their columns, or labels by theirs. One that has a key twice is
+/// refused: which of the two was meant?
+pub(crate) struct Row(pub(crate) Map<String, Value>);
+
+impl<'d> Deserialize<'d> for Row {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Row, D::Error> {
+        struct Cells;
+        impl<'d> Visitor<'d> for Cells {
+            type Value = Row;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'d>>(self, mut cells: M) -> Result<Row, M::Error> {
+                let mut row = Map::new();
+                while let Some((name, value)) = cells.next_entry::<String, Value>()? {
+                    if row.contains_key(&name) {
+                        return Err(M::Error::custom(format!(
+                            "the key {name:?} stands there twice"
+                        )));
+                    }
+                    row.insert(name, value);
+                }
+                Ok(Row(row))
+            }
+        }
+        from.deserialize_map(Cells)
+    }
+}
 
 /// The name of the rows in messages.
 pub(crate) const NAME: &str = "rows.jsonl";
@@ -26,9 +57,9 @@ pub(crate) fn dataset(rows: &[Row], served: &Served) -> Result<Dataset, Refusal>
     let names: HashSet<&str> = served.columns.iter().map(|column| column.name.as_str()).collect();
     let mut lines = String::new();
     // No rows are no lines, which would not say the columns.
-    let blank = [Row::new()];
+    let blank = [Row(Map::new())];
     let lines_of = if rows.is_empty() { &blank[..] } else { rows };
-    for (at, row) in lines_of.iter().enumerate() {
+    for (at, Row(row)) in lines_of.iter().enumerate() {
         let is_column = |name: &String| names.contains(name.as_str());
         if let Some(name) = row.keys().find(|name| !is_column(name) && !is_idle(name, served)) {
             return Err(unknown_column(name, served).in_row(at));

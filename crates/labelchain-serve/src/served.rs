@@ -6,10 +6,9 @@ use hyper::body::Bytes;
 use labelchain::data::{Attribute, AttributeKind, LabelChoice, MissingLabels, ReadOptions};
 use labelchain::decide::{AIMS, Aim, DecisionRule};
 use labelchain::{Error, Model, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Limits;
-use crate::rows::Row;
 
 /// The model that answers.
 pub(crate) struct Served {
@@ -24,7 +23,11 @@ pub(crate) struct Served {
 
 impl Served {
     /// `example` is a row to begin with; without one it is made of what the model knows.
-    pub(crate) fn new(model: Model, example: Option<&Row>, limits: &Limits) -> Result<Served> {
+    pub(crate) fn new(
+        model: Model,
+        example: Option<&Map<String, Value>>,
+        limits: &Limits,
+    ) -> Result<Served> {
         if model.bags().is_some() {
             return Err(Error::Setting {
                 name: "model",
@@ -59,7 +62,29 @@ impl Served {
     }
 }
 
-fn describe(model: &Model, columns: &[Attribute], example: Option<&Row>, limits: &Limits) -> Value {
+/// A text to begin with: the words of a column that matter most to the model, as far as it says so.
+fn important_words(model: &Model, column: &str) -> String {
+    const N_WORDS: usize = 4;
+    let Some(shares) = model.importance() else { return String::new() };
+    let prefix = format!("{column}: ");
+    let term = |(attribute, share): (&'_ Attribute, f64)| {
+        let term = attribute.name.strip_prefix(&prefix)?;
+        let is_word = attribute.kind == AttributeKind::Word && !term.contains(' ');
+        is_word.then(|| (share, term.to_string()))
+    };
+    let mut words: Vec<(f64, String)> =
+        model.attributes().iter().zip(shares).filter_map(term).collect();
+    words.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let words = words.into_iter().take(N_WORDS).map(|(_, word)| word);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn describe(
+    model: &Model,
+    columns: &[Attribute],
+    example: Option<&Map<String, Value>>,
+    limits: &Limits,
+) -> Value {
     let (means, deviations) = (model.standardizer().means(), model.standardizer().deviations());
     let column = |attribute: &Attribute| {
         let given = example.and_then(|row| row.get(&attribute.name).cloned());
@@ -73,7 +98,7 @@ fn describe(model: &Model, columns: &[Attribute], example: Option<&Row>, limits:
             AttributeKind::Date => {
                 ("date", json!(mean.and_then(|days| attribute.text(days.floor()))))
             }
-            AttributeKind::Text(_) => ("text", json!("")),
+            AttributeKind::Text(_) => ("text", json!(important_words(model, &attribute.name))),
             AttributeKind::Numeric | AttributeKind::Word => {
                 ("numeric", json!(mean.map_or(0.0, short)))
             }

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use labelchain::base::{Likelihood, NaiveBayes};
-use labelchain::chain::{AnyOrderModel, BaseModel, Block, ChainLearner, FurtherRows, Order, Route};
+use labelchain::chain::{
+    AnyOrderModel, BaseModel, Block, ChainLearner, ChainModel, FurtherRows, Order, Route,
+};
 use labelchain::data::{
     Attribute, Dataset, Dense, LabelId, LabelMatrix, LabelNetwork, Matrix, Sparse,
 };
@@ -69,6 +71,7 @@ fn counts_and_sums_of_parts_make_the_model_of_all_rows_to_the_last_bit() {
                     data: &part,
                     rows: &rows,
                     views: &vec![view; 4],
+                    rows_before: &[],
                     n_before: span.start,
                     settings: &Settings::default(),
                     seed: Seed::new(1),
@@ -87,6 +90,70 @@ fn counts_and_sums_of_parts_make_the_model_of_all_rows_to_the_last_bit() {
             assert!(terms(&*model) == terms(&at_once), "{is_sparse} {likelihood:?} {n_first}");
             assert!(model.views() == at_once.views());
         }
+    }
+}
+
+/// The rows of [`mixed`], where the label d and the value w occur from row 200 on only; and the first 200 of them
+/// as a file without either would have them.
+fn growing(is_sparse: bool) -> (Dataset, Dataset) {
+    let data = mixed(is_sparse);
+    let (mut dense, mut sparse) = (Dense::new(3), Sparse::new(3));
+    let mut labels = data.labels().clone();
+    for row in 0..300 {
+        let mut cells = [0, 1, 2].map(|column| data.features().get(row, column));
+        if row < 200 {
+            cells[2] = cells[2].min(1.0) + 0.0 * cells[2];
+            labels.set(row, LabelId(3), false);
+        }
+        dense.push_row(&cells);
+        sparse.push_row((0..3).zip(cells).filter(|cell| cell.1 != 0.0));
+    }
+    let features = if is_sparse { Matrix::Sparse(sparse) } else { Matrix::Dense(dense) };
+    let names = data.label_names().to_vec();
+    let all = data.with_features(data.attributes().to_vec(), features).unwrap();
+    let all = all.relabelled(names, labels).unwrap();
+    let first = part(&all, 0..200).with_labels(&[0, 1, 2].map(LabelId));
+    let mut attributes = data.attributes().to_vec();
+    attributes[2] = Attribute::nominal("name", ["u", "v"]);
+    let first = first.with_features(attributes, first.features().clone()).unwrap();
+    (all, first)
+}
+
+/// What training at once on a file with an empty column for the label and an unused value would have found.
+#[test]
+fn new_labels_and_values_make_the_model_of_all_rows_to_the_last_bit() {
+    for (is_sparse, likelihood) in
+        [(false, Likelihood::Auto), (false, Likelihood::Gaussian), (true, Likelihood::Auto)]
+    {
+        let (data, first) = growing(is_sparse);
+        let all: Vec<usize> = (0..300).collect();
+        let learner = NaiveBayes { preparation: Preparation::none(), likelihood, updatable: true };
+        let at_once = learner.fit(&Prepared::as_is(&data), &all, Seed::new(1)).unwrap();
+        let model = learner.fit(&Prepared::as_is(&first), &all[..200], Seed::new(1)).unwrap();
+        let more = part(&data, 200..300);
+        let rows: Arc<[usize]> = (0..100).collect();
+        let name = if likelihood == Likelihood::Gaussian { "gaussian" } else { "auto" };
+        let chain = LabelChain::new("br-nb").unwrap().set("likelihood", name).unwrap();
+        let further = FurtherRows {
+            data: &more,
+            rows: &rows,
+            views: &vec![LabelView { rows: rows.clone(), features: vec![] }; 4],
+            rows_before: &[(0..200).collect()],
+            n_before: 200,
+            settings: chain.settings(),
+            seed: Seed::new(1),
+            cancel: &Cancel::default(),
+        };
+        let updated = ChainModel::updated(&model, &further).unwrap();
+        let block = Block::of(data.features(), &all);
+        let order = Order::new([3, 1, 0, 2].map(LabelId).into(), 4).unwrap();
+        let terms = |model: &dyn AnyOrderModel| {
+            let terms = model.attributions(&block).into_iter();
+            let terms: Vec<_> = terms.map(|of| (of.base_values, of.contributions)).collect();
+            (terms, model.decisions(&block, Route::Fixed(&order)))
+        };
+        assert!(terms(&updated) == terms(&at_once), "{is_sparse} {likelihood:?}");
+        assert!(updated.views() == at_once.views());
     }
 }
 
@@ -227,6 +294,97 @@ fn new_labels_and_values_are_ignored_if_asked_for() {
     let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
     assert_eq!(codes, ["new-labels", "unseen-values"]);
     assert_eq!(updated.label_names(), model.label_names());
+}
+
+const ADD: Update = Update { new_labels: Unknown::Add, new_values: Unknown::Add, max_trees: None };
+
+#[test]
+fn new_labels_and_values_are_added_if_asked_for() {
+    let (data, first) = growing(false);
+    let more = part(&data, 200..300);
+    for method in ["br-nb", "certain-nb", "ecc-nb"] {
+        let model = all_rows(method).fit(&first).unwrap();
+        let (updated, notes) = model.update(&more, "new".as_ref(), ADD).unwrap();
+        let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["new-labels", "new-values"], "{method}");
+        assert_eq!(updated.label_names(), data.label_names());
+        assert_eq!(updated.attributes(), data.attributes());
+        let loaded = Model::from_bytes(&updated.to_bytes().unwrap()).unwrap();
+        let answers = |model: &Model| model.predict(&data.unlabelled()).unwrap().shares;
+        assert_eq!(answers(&loaded), answers(&updated));
+        match updated.members()[0].order() {
+            // Training at once would draw the orders of four labels; here the new one comes last.
+            Some(order) => {
+                let old = model.members()[0].order().unwrap();
+                assert!(order.iter().eq(old.iter().chain([LabelId(3)])), "{method}");
+            }
+            None => {
+                let at_once = all_rows(method).fit(&data).unwrap();
+                assert_eq!(answers(&updated), answers(&at_once), "{method}");
+            }
+        }
+        // Rows without anything new can follow.
+        let (again, notes) = updated.update(&more, "new".as_ref(), Update::default()).unwrap();
+        assert!(notes.is_empty() && again.n_rows() == 400);
+    }
+}
+
+/// 200 rows before and few new ones of the label: beyond 20 irrelevant rows for each relevant one, the
+/// rows before are left out.
+#[test]
+fn a_new_label_that_is_rare_leaves_the_rows_before_out() {
+    let (data, first) = growing(false);
+    let model = all_rows("certain-nb").set("max-imbalance", "5").unwrap().fit(&first).unwrap();
+    let rows_of = |new: &Dataset| {
+        let (updated, _) = model.update(new, "new".as_ref(), ADD).unwrap();
+        updated.members()[0].model().views()[3].rows.to_vec()
+    };
+    let n_relevant = part(&data, 200..300).labels().counts()[3];
+    assert!((5..20).contains(&n_relevant), "{n_relevant}");
+    let rows = rows_of(&part(&data, 200..300));
+    assert!(rows.iter().all(|&row| row >= 200));
+    assert_eq!(rows.len(), 100.min(6 * n_relevant));
+    let mut labels = part(&data, 200..300).labels().clone();
+    (0..100).for_each(|row| labels.set(row, LabelId(3), true));
+    let frequent = part(&data, 200..300).relabelled(data.label_names().to_vec(), labels).unwrap();
+    assert_eq!(rows_of(&frequent).len(), 300);
+}
+
+#[test]
+fn a_forest_has_new_labels_and_values_in_its_new_trees() {
+    let (data, first) = growing(false);
+    let more = part(&data, 200..300);
+    for method in ["br-forest", "ecc-forest", "certain-forest"] {
+        let model = forest(method).fit(&first).unwrap();
+        let (updated, notes) = model.update(&more, "new".as_ref(), ADD).unwrap();
+        assert!(notes.iter().any(|note| note.text.contains("not calibrated")), "{notes:?}");
+        let updated = Model::from_bytes(&updated.to_bytes().unwrap()).unwrap();
+        assert_eq!(updated.label_names(), data.label_names());
+        let probability = |row: usize| {
+            let rows = data.select(&[row]).unlabelled();
+            updated.predict(&rows).unwrap().probability(0, "d").unwrap()
+        };
+        let mean = |rows: Vec<usize>| {
+            let n = rows.len() as f64;
+            rows.into_iter().map(probability).sum::<f64>() / n
+        };
+        let (with, without): (Vec<usize>, Vec<usize>) =
+            (200..300).partition(|&row| data.labels().get(row, LabelId(3)));
+        let (with, without) = (mean(with), mean(without));
+        assert!(with > 2.0 * without, "{method}: {with} {without}");
+        for explanation in updated.explain(&more.unlabelled()).unwrap() {
+            for neighbour in &explanation.neighbours {
+                let labels = data.labels().relevant(neighbour.row);
+                assert!(labels.eq(neighbour.labels.iter().copied()));
+            }
+        }
+        // All aims have an answer for the label, too.
+        for aim in ["macro-f1", "micro-f1", "precision=0.9", "recall=0.9", "example-f1", "zero-one"]
+        {
+            let rows = updated.align(&more.unlabelled(), "new".as_ref()).unwrap();
+            assert_eq!(rows.with_aim(aim.parse().unwrap()).predict().unwrap().n_rows(), 100);
+        }
+    }
 }
 
 fn forest(method: &str) -> LabelChain<'static> {

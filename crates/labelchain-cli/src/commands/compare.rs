@@ -15,6 +15,7 @@ use labelchain::seed::Seed;
 use labelchain::stats::{Comparison, CriterionComparison, Gaps, Pair, TestPlan, Zeros, by_rank};
 use serde_json::{Map, Value, json};
 
+use super::convert::report_files;
 use crate::args::{ForceArgs, NameArgs, not_over};
 use crate::bars::{brackets, cut, scale, width};
 use crate::messages::{Failure, print, print_data};
@@ -155,6 +156,7 @@ impl ComparisonArgs {
             let mut report = Report::of(&title, &results, &comparison, printed.as_ref(), notes)?;
             report.names = self.names.names();
             save_report(&report, &results, out)?;
+            report_files(std::slice::from_ref(out));
         }
         if self.json {
             return print_data(&json(&comparison));

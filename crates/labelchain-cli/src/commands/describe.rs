@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use labelchain::data::Description;
+use labelchain::data::{ColumnRole, ColumnSummary, Description};
 use serde::Serialize;
 
 use crate::args::{ColumnArgs, DataFile, note_in_words};
@@ -26,8 +26,7 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let reading = self.data.read_columns(&self.columns)?;
-        let description = Description::of(&reading.table, &reading.notes);
+        let description = self.data.describe(&self.columns)?;
         if self.json {
             return print_data(&json(&description));
         }
@@ -47,6 +46,7 @@ struct Json<'a> {
     mean_imbalance: f64,
     label_names: &'a [String],
     label_counts: &'a [usize],
+    columns: Vec<JsonColumn<'a>>,
     notes: Vec<JsonNote<'a>>,
     features_nominal: usize,
     features_date: usize,
@@ -60,9 +60,32 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
+struct JsonColumn<'a> {
+    name: &'a str,
+    kind: &'a str,
+    role: &'a str,
+    values: Option<usize>,
+    missing: usize,
+    example: Option<&'a str>,
+}
+
+#[derive(Serialize)]
 struct JsonNote<'a> {
     code: &'a str,
     text: &'a str,
+}
+
+impl JsonColumn<'_> {
+    fn of(column: &ColumnSummary) -> JsonColumn<'_> {
+        JsonColumn {
+            name: &column.name,
+            kind: column.kind,
+            role: column.role.name(),
+            values: column.n_values,
+            missing: column.n_missing,
+            example: column.example.as_deref(),
+        }
+    }
 }
 
 fn json(description: &Description) -> String {
@@ -77,6 +100,7 @@ fn json(description: &Description) -> String {
         mean_imbalance: description.mean_imbalance,
         label_names: &description.label_names,
         label_counts: &description.label_counts,
+        columns: description.columns.iter().map(JsonColumn::of).collect(),
         notes: notes.map(|note| JsonNote { code: note.code, text: &note.text }).collect(),
         features_nominal: description.n_nominal,
         features_date: description.n_dates,
@@ -92,7 +116,45 @@ fn json(description: &Description) -> String {
     serde_json::to_string(&json).unwrap_or_default() + "\n"
 }
 
-/// The output as text: the statistics, the frequency of the labels as bars, and the notes.
+/// The table of columns; nothing where all are numbers that are learned from, of which there is nothing to say.
+fn columns(columns: &[ColumnSummary]) -> String {
+    const MAX_COLUMNS: usize = 30;
+    const MAX_WIDTH: usize = 30;
+    let is_plain =
+        |column: &ColumnSummary| column.kind == "number" && column.role == ColumnRole::Input;
+    if columns.iter().all(is_plain) {
+        return String::new();
+    }
+    let shown = &columns[..columns.len().min(MAX_COLUMNS)];
+    let width = shown.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    let width = width.clamp(6, MAX_WIDTH);
+    let mut page = format!(
+        "\n  {:<width$}  {:<8} {:<9} {:>7}  {:>7}  example\n",
+        "column", "kind", "role", "values", "missing"
+    );
+    for column in shown {
+        let values =
+            column.n_values.map_or(format!("> {}", ColumnSummary::MOST_VALUES), |n| n.to_string());
+        // An example may hold line ends.
+        let example = column.example.as_deref().unwrap_or_default();
+        let example = example.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = format!(
+            "  {:<width$}  {:<8} {:<9} {values:>7}  {:>7}  {}",
+            cut(&column.name, width),
+            column.kind,
+            column.role.name(),
+            column.n_missing,
+            cut(&example, MAX_WIDTH)
+        );
+        let _ = writeln!(page, "{}", line.trim_end());
+    }
+    if shown.len() < columns.len() {
+        let _ = writeln!(page, "  … and {} more; --json has all", columns.len() - shown.len());
+    }
+    page
+}
+
+/// The output as text: the statistics, the frequency of the labels as bars, the columns, and the notes.
 pub(crate) fn text(description: &Description) -> String {
     const MAX_LABELS: usize = 30;
     const BAR: usize = 40;
@@ -146,6 +208,7 @@ pub(crate) fn text(description: &Description) -> String {
     if shown < d.label_names.len() {
         let _ = writeln!(page, "  … and {} more; --json has all", d.label_names.len() - shown);
     }
+    page.push_str(&columns(&d.columns));
     page.push_str(if d.notes.is_empty() { "\nNo problems found.\n" } else { "\nNotes\n" });
     for note in &d.notes {
         let _ = writeln!(page, "  {:<20} {}", note.code, note_in_words(note));

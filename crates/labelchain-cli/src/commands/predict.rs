@@ -1,27 +1,31 @@
 //! `labelchain predict`: rows in, labels out, by name.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use labelchain::data::{CsvNames, Dataset, Format, IdColumn, Output, Table, outputs, publish};
 use labelchain::error::{Error, Result};
 use labelchain::model::AlignedRows;
 use labelchain::{Model, Prediction};
 use serde_json::json;
 
+use super::convert::report_files;
 use crate::args::{
     AimArgs, ForceArgs, LabelsOfRows, ModelAndRows, NameArgs, RowArgs, Selection, Threads,
     is_same_file, number_in_digits, probability_column,
 };
-use crate::messages::{Failure, data_output, remark};
+use crate::messages::{Failure, data_output};
 use crate::progress::Bar;
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  labelchain predict yeast.labelchain new.csv -o answers.csv")]
+#[command(after_help = "\
+Examples:
+  labelchain predict yeast.labelchain new.csv -o answers.csv
+  cat new.jsonl | labelchain predict tickets.labelchain - --format jsonl --out-format jsonl | jq .relevant")]
 pub(crate) struct Predict {
     #[command(flatten)]
     files: ModelAndRows,
@@ -30,9 +34,13 @@ pub(crate) struct Predict {
     rows: RowArgs,
 
     /// Where the answers go, by ending: .csv .tsv .jsonl, or with the inputs .arff .parquet .svm; - is
-    /// CSV on standard output
+    /// standard output, as CSV unless --out-format says otherwise
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     out: PathBuf,
+
+    /// The format of the answers, whatever the name of OUT says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    out_format: Option<AnswerFormat>,
 
     #[command(flatten)]
     aim: AimArgs,
@@ -67,6 +75,14 @@ pub(crate) struct Predict {
 
     #[command(flatten)]
     threads: Threads,
+}
+
+/// The formats that hold answers without inputs.
+#[derive(Clone, Copy, ValueEnum)]
+enum AnswerFormat {
+    Csv,
+    Tsv,
+    Jsonl,
 }
 
 /// What is written.
@@ -106,13 +122,8 @@ impl Predict {
         };
         progress.end();
         let written = written?;
-        if self.out == Path::new("-") {
-            return Ok(());
-        }
-        if io::stderr().is_terminal() {
-            let names: Vec<String> =
-                written.iter().map(|path| path.display().to_string()).collect();
-            remark(&format!("wrote {}", names.join(" and ")));
+        if self.out != Path::new("-") {
+            report_files(&written);
         }
         Ok(())
     }
@@ -137,10 +148,12 @@ impl Predict {
     }
 
     fn kind(&self) -> Result<Kind> {
-        let kind = if self.out == Path::new("-") {
-            Kind::Separated(b',')
-        } else {
-            match Format::of(&self.out) {
+        let kind = match self.out_format {
+            Some(AnswerFormat::Csv) => Kind::Separated(b','),
+            Some(AnswerFormat::Tsv) => Kind::Separated(b'\t'),
+            Some(AnswerFormat::Jsonl) => Kind::Lines,
+            None if self.out == Path::new("-") => Kind::Separated(b','),
+            None => match Format::of(&self.out) {
                 Ok(Format::JsonLines) => Kind::Lines,
                 Ok(Format::Csv) => Kind::Separated(b','),
                 Ok(Format::Tsv) => Kind::Separated(b'\t'),
@@ -149,10 +162,10 @@ impl Predict {
                     return Err(Error::CannotWrite {
                         path: self.out.clone(),
                         what: "cannot tell the format from the name".into(),
-                        remedy: "name it .csv, .tsv, .jsonl, .arff, .parquet or .svm, or use - for CSV on standard output".into(),
+                        remedy: "name it .csv, .tsv, .jsonl, .arff, .parquet or .svm, or say it by --out-format; - is standard output".into(),
                     });
                 }
-            }
+            },
         };
         if self.probabilities && kind == Kind::Data && Format::of(&self.out)? != Format::Parquet {
             return Err(Error::CannotWrite {

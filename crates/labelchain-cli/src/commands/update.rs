@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use labelchain::Model;
-use labelchain::data::{Dataset, LabelChoice, LabelId, LabelMatrix, is_stream, read};
+use labelchain::data::{Dataset, LabelChoice, is_stream, read};
 use labelchain::error::{Error, Result};
 use labelchain::model::{self, Unknown};
 
@@ -19,6 +20,7 @@ drops its oldest beyond --max-trees: repeated updates forget the oldest rows.
 
 Examples:
   labelchain update old.labelchain new.csv -o new.labelchain
+  labelchain update old.labelchain new.csv --tags tags --new-labels add -o new.labelchain
   labelchain update forest.labelchain new.csv --max-trees 200 -o larger.labelchain")]
 pub(crate) struct Update {
     #[command(flatten)]
@@ -34,14 +36,15 @@ pub(crate) struct Update {
     #[command(flatten)]
     force: ForceArgs,
 
-    /// What to do about labels that the model does not have: refuse the rows, or ignore the labels
-    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
-    new_labels: UnknownArg,
+    /// What to do about labels that the model does not have: refuse the rows, ignore the labels, or add
+    /// them, irrelevant to all rows before
+    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    new_labels: Unknown,
 
-    /// What to do about nominal values that training did not have: refuse the rows, or ignore the
-    /// values, which are then missing
-    #[arg(long, value_enum, default_value_t = UnknownArg::Refuse)]
-    new_values: UnknownArg,
+    /// What to do about nominal values that training did not have: refuse the rows, ignore the
+    /// values, which are then missing, or add them
+    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    new_values: Unknown,
 
     /// Trees that a forest has at most, now and after later updates [default: as many as it was trained with]
     #[arg(long, value_name = "N")]
@@ -51,19 +54,10 @@ pub(crate) struct Update {
     threads: Threads,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum UnknownArg {
-    Refuse,
-    Ignore,
-}
-
-impl UnknownArg {
-    fn unknown(self) -> Unknown {
-        match self {
-            UnknownArg::Refuse => Unknown::Refuse,
-            UnknownArg::Ignore => Unknown::Ignore,
-        }
-    }
+/// What can be done about what is new, for help and completions.
+fn unknown_parser() -> impl TypedValueParser<Value = Unknown> {
+    PossibleValuesParser::new(Unknown::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Unknown>())
 }
 
 impl Update {
@@ -99,8 +93,8 @@ impl Update {
             rows = with_absent_labels(rows, model)?;
         }
         let how = model::Update {
-            new_labels: self.new_labels.unknown(),
-            new_values: self.new_values.unknown(),
+            new_labels: self.new_labels,
+            new_values: self.new_values,
             max_trees: self.max_trees,
         };
         let updated = model.update(&rows, &data.path, how);
@@ -115,14 +109,6 @@ fn with_absent_labels(rows: Dataset, model: &Model) -> Result<Dataset> {
     names.extend(
         model.label_names().iter().filter(|name| !rows.label_names().contains(name)).cloned(),
     );
-    let mut labels = LabelMatrix::empty(rows.n_rows(), names.len());
-    for row in 0..rows.n_rows() {
-        for label in (0..here.n_labels()).map(LabelId) {
-            match here.cell(row, label) {
-                Some(relevant) => labels.set(row, label, relevant),
-                None => labels.forget(row, label),
-            }
-        }
-    }
+    let labels = here.widened(names.len());
     rows.relabelled(names, labels)
 }

@@ -175,10 +175,12 @@ const exampleRow = () => {
 // Rows from text: CSV with a header, or JSON as an object, a list of them, one a line, or a request.
 
 function readCsv(text) {
-  const separator = text.slice(0, text.search(/[\r\n]|$/)).includes("\t") ? "\t" : ",";
+  text = text.replace(/^\ufeff/, "");
+  // As the program finds it: a comma, unless the header has none outside of quotes.
+  const outside = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
+  const separator = [",", ";", "\t"].find((it) => outside.includes(it)) ?? ",";
   const rows = [];
   let [cells, at] = [[], 0];
-  text = text.replace(/^\ufeff/, "");
   while (at < text.length) {
     let value = "";
     if (text[at] === '"') {
@@ -205,6 +207,11 @@ function readCsv(text) {
   if (cells.length) rows.push(cells);
   const header = (rows.shift() ?? []).map((name) => name.trim());
   const wrong = rows.findIndex((cells) => cells.length !== header.length);
+  if (separator === ";") {
+    // Spreadsheets write semicolons where commas are decimal.
+    const isNumber = header.map((name) => model.columns.some((column) => column.name === name && column.kind === "numeric"));
+    for (const cells of rows) cells.forEach((cell, at) => { if (isNumber[at]) cells[at] = cell.replace(/^(\s*[-+]?\d+),(?=\d)/, "$1."); });
+  }
   if (wrong >= 0) throw new Error(`Row ${wrong} has ${rows[wrong].length} cells, and the header has ${header.length}`);
   return { header, rows };
 }
@@ -453,7 +460,12 @@ function showInputs() {
   const most = Math.max(1e-9, ...inputs.map((input) => Math.abs(input.contribution)));
   const line = (text, contribution, className) => make("li", { className }, make("span", { textContent: text }),
     balance(contribution, most), make("span", { className: "number", textContent: signed(contribution) }));
-  const text = ({ name, value }) => (value === null ? `${name} is missing` : `${name} = ${typeof value === "number" ? minus(short(value)) : value}`);
+  const isWord = (name) => model.columns.some((column) => column.kind === "text" && name.startsWith(`${column.name}: `));
+  const text = ({ name, value }) => {
+    if (value === null) return `${name} is missing`;
+    if (isWord(name)) return value === 0 ? `${name} (not there)` : name;
+    return `${name} = ${typeof value === "number" ? minus(short(value)) : value}`;
+  };
   const rest = inputs.slice(MOST_INPUTS);
   const others = rest.reduce((sum, input) => sum + input.contribution, 0);
   $("inputs").replaceChildren(...inputs.slice(0, MOST_INPUTS).map((input) => line(text(input), input.contribution, "")),

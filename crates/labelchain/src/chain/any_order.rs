@@ -62,12 +62,16 @@ pub(crate) fn cannot_update() -> Error {
 /// Rows that a model has not learned from yet, and what it takes to learn from them.
 #[derive(Clone, Copy)]
 pub struct FurtherRows<'a> {
-    /// The rows, on the scale of the model.
+    /// The rows, on the scale of the model. They may have more labels than the model, after its own, which are
+    /// irrelevant to all rows before, and more values of nominal inputs, after those it knows.
     pub data: &'a Dataset,
     /// Those of them that are learned from, ascending.
     pub rows: &'a [usize],
     /// Which of these each label learns from, where labels learn from rows of their own.
     pub views: &'a [LabelView],
+    /// Where labels learn from rows of their own: for each label that the model does not have yet, the rows
+    /// before that it learns from as well, which are all that the model was fitted on or none.
+    pub rows_before: &'a [Arc<[usize]>],
     /// How many rows there were before. The model counts the new ones on from there.
     pub n_before: usize,
     /// The settings of the model.

@@ -47,6 +47,11 @@ impl Order {
         order
     }
 
+    /// The same order with further labels at its end, up to `n_labels` in all.
+    pub(crate) fn followed_by_new(&self, n_labels: usize) -> Order {
+        Order(self.0.iter().copied().chain((self.0.len()..n_labels).map(LabelId)).collect())
+    }
+
     /// So many different ones, each equally likely; all of them if there are no more.
     pub fn distinct(n_labels: usize, n_orders: usize, seed: Seed) -> Vec<Order> {
         let n_all = (1..=n_labels).try_fold(1usize, |product, n| product.checked_mul(n));

@@ -24,6 +24,11 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     Some(days_from_civil(year, month, day) as f64 + seconds / 86_400.0)
 }
 
+/// Days of milliseconds, which ARFF and Parquet count.
+pub(crate) fn days(milliseconds: f64) -> f64 {
+    milliseconds / 86_400_000.0
+}
+
 /// The date as ISO 8601 spells it, with a time unless it is midnight.
 pub(crate) fn spelt(days: f64) -> String {
     // Days hold a moment to far less than a millisecond, which is the unit of most clocks.

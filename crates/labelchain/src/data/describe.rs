@@ -1,9 +1,15 @@
 //! A data set's row of the paper's table, and every problem found in it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::number;
-use super::{AttributeKind, Bags, Dataset, LabelId, Matrix, Note, Table};
+use super::{
+    AttributeKind, Bags, ColumnSummary, Dataset, LabelId, Matrix, Note, ReadOptions, Reading,
+    Table, read,
+};
+use crate::error::Result;
 
 /// The figures of a data set, and notes on what is wrong or surprising in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,11 +51,28 @@ pub struct Description {
     pub n_label_sets: usize,
     /// For multi-instance data: how many instances all bags hold.
     pub n_instances: Option<usize>,
+    /// What stands in each column of a file that is no label, in its order; nothing for bags, and where it was not
+    /// described [as a file](Description::of_file).
+    pub columns: Vec<ColumnSummary>,
     /// What a user should know.
     pub notes: Vec<Note>,
 }
 
 impl Description {
+    /// Describes a file, also the columns that are left out.
+    pub fn of_file(path: &Path, options: &ReadOptions) -> Result<Description> {
+        let attributes = options.roles.attributes(&options.attributes);
+        let plain = ReadOptions { roles: Arc::default(), attributes, ..options.clone() };
+        let reading = read(path, &plain)?;
+        let columns = match &reading.table {
+            Table::Rows(data) => ColumnSummary::of(data),
+            Table::Bags(_) => vec![],
+        };
+        let Reading { table, notes } = options.roles.given_to(reading, path)?;
+        let columns = columns.into_iter().map(|column| column.in_table(table.rows())).collect();
+        Ok(Description { columns, ..Description::of(&table, &notes) })
+    }
+
     /// Describes what was read; `notes` are the reader's.
     pub fn of(table: &Table, notes: &[Note]) -> Description {
         let (Table::Rows(data) | Table::Bags(Bags { rows: data, .. })) = table;
@@ -105,6 +128,7 @@ fn figures(data: &Dataset) -> Description {
         n_rows_without_labels: (0..n_rows).filter(is_empty).count(),
         n_label_sets: label_sets.len(),
         n_instances: None,
+        columns: vec![],
         notes: vec![],
     }
 }

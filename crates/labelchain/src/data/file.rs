@@ -46,6 +46,11 @@ impl Format {
         ("parquet", Format::Parquet),
     ];
 
+    /// Whether rows are lines of fields with a delimiter between them.
+    pub(crate) fn is_delimited(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+
     /// The format that a file's name promises.
     pub fn of(path: &Path) -> Result<Format> {
         parts(path).1.ok_or_else(|| Error::UnknownFormat { path: path.into() })

@@ -230,6 +230,17 @@ impl LabelMatrix {
         all
     }
 
+    /// The same rows with as many labels as said, at least as many as there are; the further ones are irrelevant
+    /// to all rows.
+    pub fn widened(&self, n_labels: usize) -> LabelMatrix {
+        let mut wide = LabelMatrix::empty(self.n_rows, n_labels.max(self.n_labels));
+        for row in 0..self.n_rows {
+            self.relevant(row).for_each(|label| wide.set(row, label, true));
+            self.unknown_labels(row).for_each(|label| wide.forget(row, label));
+        }
+        wide
+    }
+
     /// Adds the rows of another table of the same labels.
     pub(crate) fn append(&mut self, more: &LabelMatrix) {
         if !self.unknown.is_empty() || !more.unknown.is_empty() {

@@ -23,6 +23,7 @@ pub mod label_list;
 mod arff;
 mod bags;
 mod checksums;
+mod column_summary;
 mod csv;
 mod describe;
 mod generate;
@@ -40,6 +41,7 @@ mod write;
 pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
 pub use checksums::Checksums;
+pub use column_summary::{ColumnRole, ColumnSummary};
 pub use csv::CsvNames;
 pub use describe::Description;
 pub use file::{Format, stem};
@@ -87,6 +89,8 @@ pub struct Dataset {
     left_out: Vec<String>,
     /// The inputs that name rows and were kept all the same.
     row_names: Vec<String>,
+    /// The inputs that a file declares to be dates, whose cells are milliseconds since 1970.
+    milliseconds: Vec<String>,
 }
 
 /// Something a user should know about a data set, found while reading or describing it.
@@ -122,6 +126,7 @@ impl Dataset {
             ids: vec![],
             left_out: vec![],
             row_names: vec![],
+            milliseconds: vec![],
         })
     }
 
@@ -197,13 +202,20 @@ impl Dataset {
             ids: self.ids.iter().map(|id| id.select(rows)).collect(),
             left_out: self.left_out.clone(),
             row_names: self.row_names.clone(),
+            milliseconds: self.milliseconds.clone(),
         }
     }
 
     /// The same rows with other labels.
     pub fn relabelled(self, label_names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
         let data = Dataset::new(&self.name, self.attributes, self.features, label_names, labels)?;
-        Ok(Dataset { ids: self.ids, left_out: self.left_out, row_names: self.row_names, ..data })
+        Ok(Dataset {
+            ids: self.ids,
+            left_out: self.left_out,
+            row_names: self.row_names,
+            milliseconds: self.milliseconds,
+            ..data
+        })
     }
 
     /// The same rows with some of the inputs.
@@ -274,6 +286,7 @@ impl Dataset {
             ids: self.ids.clone(),
             left_out: self.left_out.clone(),
             row_names: self.row_names.clone(),
+            milliseconds: self.milliseconds.clone(),
             ..data
         })
     }
@@ -334,6 +347,17 @@ impl Dataset {
         self.with_features(attributes, features)
     }
 
+    /// The same, where a file declares some inputs to be dates, in milliseconds.
+    pub(crate) fn with_milliseconds(self, inputs: Vec<String>) -> Dataset {
+        Dataset { milliseconds: inputs, ..self }
+    }
+
+    /// Whether the cells of an input are the milliseconds of dates.
+    pub(crate) fn is_in_milliseconds(&self, input: usize) -> bool {
+        let attribute = &self.attributes[input];
+        attribute.kind == AttributeKind::Numeric && self.milliseconds.contains(&attribute.name)
+    }
+
     /// Some of the inputs, with other kinds; the others are identifiers or left out.
     pub(crate) fn with_roles(
         mut self,
@@ -350,6 +374,8 @@ impl Dataset {
                 let known = |cell: f64| days.get(cell as usize).copied().flatten();
                 let day = |cell: f64| if cell.is_nan() { None } else { known(cell) };
                 self.features.map_column(at, |cell| day(cell).unwrap_or(f64::NAN));
+            } else if *kind == AttributeKind::Date && self.is_in_milliseconds(at) {
+                self.features.map_column(at, date::days);
             }
         }
         let attributes = names.into_iter().zip(kinds).map(|(name, kind)| Attribute { name, kind });

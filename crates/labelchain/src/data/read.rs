@@ -23,6 +23,7 @@ use crate::error::{Error, Remedy, Result};
 /// | field | default | meaning |
 /// |---|---|---|
 /// | `format` | by name | of the file, where its name does not say it or says it wrongly |
+/// | `delimiter` | by name | CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where the header of CSV has no comma |
 /// | `labels` | detect | which columns are labels |
 /// | `binarize` | none | turns numeric labels into relevant or irrelevant |
 /// | `missing_labels` | refuse | what a missing label means |
@@ -48,6 +49,9 @@ use crate::error::{Error, Remedy, Result};
 pub struct ReadOptions {
     /// The format of the file, where its name does not say it or says it wrongly.
     pub format: Option<Format>,
+    /// CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where
+    /// the header of CSV has no comma.
+    pub delimiter: Option<u8>,
     /// Which columns are labels.
     pub labels: LabelChoice,
     /// Turns numeric labels into relevant or irrelevant.
@@ -77,6 +81,7 @@ impl Default for ReadOptions {
     fn default() -> ReadOptions {
         ReadOptions {
             format: None,
+            delimiter: None,
             labels: LabelChoice::Detect,
             binarize: None,
             missing_labels: MissingLabels::Refuse,
@@ -186,7 +191,15 @@ pub fn read_in_blocks<'p>(
     if is_device && !Streams::is_stream(path) {
         return Err(Error::NotAFile { path: path.into() });
     }
-    match options.format_of(path)? {
+    let format = options.format_of(path)?;
+    if let (Some(delimiter), false) = (options.delimiter, format.is_delimited()) {
+        return Err(Error::Setting {
+            name: "delimiter",
+            value: format!("{:?}", char::from(delimiter)),
+            accepted: "left out where fields are not delimited: only CSV and TSV are",
+        });
+    }
+    match format {
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let file = file::open_to_seek(path, options)?;
@@ -205,16 +218,7 @@ fn with_roles<'p>(path: &'p Path, blocks: Blocks<'p>, options: &ReadOptions) -> 
     if roles.is_empty() {
         return blocks;
     }
-    Box::new(blocks.map(move |block| {
-        let Reading { table, mut notes } = block?;
-        // What is looked for would not be found among bags; what is asked for is refused.
-        if matches!(table, Table::Bags(_)) && !roles.names_any() {
-            return Ok(Reading { table, notes });
-        }
-        let (data, found) = roles.apply(table.into_rows()?, path)?;
-        notes.extend(found);
-        Ok(Reading { table: Table::Rows(data), notes })
-    }))
+    Box::new(blocks.map(move |block| roles.given_to(block?, path)))
 }
 
 /// Reads all rows of a data file, but so many inputs at a time, that no more of them are held than
@@ -272,8 +276,11 @@ fn read_text<'p>(
     let options = &ReadOptions { attributes, ..options.clone() };
     let blocks: Blocks = match options.format_of(path)? {
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
-        Format::Csv => csv::read(path, b',', open, options, n_rows)?,
-        Format::Tsv => csv::read(path, b'\t', open, options, n_rows)?,
+        Format::Csv => csv::read(path, options.delimiter, open, options, n_rows)?,
+        Format::Tsv => {
+            let separator = options.delimiter.unwrap_or(b'\t');
+            csv::read(path, Some(separator), open, options, n_rows)?
+        }
         Format::JsonLines => json_lines::read(path, open, options, n_rows)?,
         Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),
         Format::Parquet => return Err(Error::UnknownFormat { path: path.into() }),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::label_list::Columns;
-use super::{Attribute, AttributeKind, Dataset, Matrix, Note, date};
+use super::{Attribute, AttributeKind, Dataset, Matrix, Note, Reading, Table, date, number};
 use crate::error::{Error, Remedy, Result};
 
 /// What the user says that columns are for; columns that are not named are inputs.
@@ -82,6 +82,18 @@ impl ColumnRoles {
         }
     }
 
+    /// What was read, with columns in their roles.
+    pub(super) fn given_to(&self, reading: Reading, path: &Path) -> Result<Reading> {
+        let Reading { table, mut notes } = reading;
+        // What is looked for would not be found among bags; what is asked for is refused.
+        if self.is_empty() || matches!(table, Table::Bags(_)) && !self.names_any() {
+            return Ok(Reading { table, notes });
+        }
+        let (data, found) = self.apply(table.into_rows()?, path)?;
+        notes.extend(found);
+        Ok(Reading { table: Table::Rows(data), notes })
+    }
+
     /// Gives the columns of a table their roles. Notes say what was found.
     pub fn apply(&self, data: Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
         let names: Vec<String> = data.attributes().iter().map(|of| of.name.clone()).collect();
@@ -121,6 +133,9 @@ impl ColumnRoles {
                 continue;
             }
             let found = if self.find { found(&data, at) } else { Found::Input };
+            if self.find && !keep.contains(&at) && look_like_numbers(attribute) {
+                notes.numbers_as_names.push(&attribute.name);
+            }
             // Of a single column something is learned, or nothing at all.
             let is_left_out = matches!(found, Found::Identifier | Found::Text);
             let found = if is_left_out && names.len() == 1 { Found::Input } else { found };
@@ -169,6 +184,7 @@ impl ColumnRoles {
 struct Notes<'n> {
     dates: Vec<&'n str>,
     almost_dates: Vec<&'n str>,
+    numbers_as_names: Vec<&'n str>,
     identifiers: Vec<&'n str>,
     texts: Vec<&'n str>,
 }
@@ -183,13 +199,17 @@ impl Notes<'_> {
             (!names.is_empty()).then_some(Note { code, text })
         };
         let dates = "dates, learned from as numbers with weekday and month";
-        let almost_dates = "learned from as names, though most look like dates; only dates such as 2024-02-29 \
-                            or 2024-02-29T17:30 are read as such, and cells without one are empty";
+        let almost_dates = "learned from as names, though most look like dates; write them as 2024-02-29 \
+                            or 2024-02-29T17:30, for 3/4/2024 is a day in March to some and in April to \
+                            others, and leave cells without a date empty";
+        let numbers_as_names = "read as names, though most look like numbers; write them as 1234.56, without \
+                              commas, units and signs of currencies, and leave cells without a number empty";
         let identifiers = "left out, because nearly every row has a value of its own";
         let texts = "left out, because nearly every row has a text of its own";
         let all = [
             note("dates", dates, &self.dates),
             note("almost-dates", almost_dates, &self.almost_dates),
+            note("numbers-as-names", numbers_as_names, &self.numbers_as_names),
             note("identifiers", identifiers, &self.identifiers),
             note("texts", texts, &self.texts),
         ];
@@ -261,9 +281,33 @@ fn found(data: &Dataset, at: usize) -> Found {
             let n_words: usize = values.iter().map(|value| value.split_whitespace().count()).sum();
             if n_words >= 3 * values.len() { Found::Text } else { Found::Identifier }
         }
+        AttributeKind::Numeric if data.is_in_milliseconds(at) => Found::Date,
         AttributeKind::Numeric if is_identifier(data, at) => Found::Identifier,
         _ => Found::Input,
     }
+}
+
+/// Whether most of the values of a column are spelt as people write numbers, and programs do not: `1,5`, `1.234,50`,
+/// `1 234`, `12 %`, `€ 5`.
+fn look_like_numbers(attribute: &Attribute) -> bool {
+    let Some(values) = attribute.values() else { return false };
+    let is_mark = |letter: char| letter.is_whitespace() || "%€$£¥'’".contains(letter);
+    let looks_like_number = |value: &String| {
+        let plain: String = value.chars().filter(|&letter| !is_mark(letter)).collect();
+        let digits = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
+        let mut parts = digits.split([',', '.']).peekable();
+        let is_whole = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+        let starts = parts.next().is_some_and(is_whole);
+        let mut goes_on = true;
+        while let Some(part) = parts.next() {
+            // Groups of thousands, and at the end any decimals.
+            goes_on &= is_whole(part) && (parts.peek().is_none() || part.len() == 3);
+        }
+        starts && goes_on
+    };
+    let is_plain = |value: &String| number::parse(value.trim().as_bytes()).is_some();
+    let n_like = values.iter().filter(|value| looks_like_number(value) && !is_plain(value)).count();
+    n_like > 1 && n_like * 2 > values.len()
 }
 
 /// What columns are called that say which row is which.
@@ -343,6 +387,49 @@ mod tests {
         let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
         assert_eq!(codes, ["dates", "identifiers", "texts"]);
         assert!(notes[1].text.ends_with(r#": "nr", "key""#), "{}", notes[1].text);
+    }
+
+    #[test]
+    fn numbers_and_dates_that_only_people_read_are_named() {
+        let row = |n: usize| {
+            format!(
+                "1.{:03},50;{n} %;{:02}.12.2025;{:02}.03.2025;v1.{n}.2;{}\n",
+                n,
+                1 + n % 28,
+                n % 3,
+                n % 2
+            )
+        };
+        let rows: String = (1..31).map(row).collect();
+        let text = format!("amount;share;day;few;version;y\n{rows}");
+        let options = roles(ColumnRoles { find: true, ..ColumnRoles::default() });
+        let options = ReadOptions { labels: LabelChoice::Last(1), ..options };
+        let reading = parse("t.csv".as_ref(), text.as_bytes(), &options).unwrap();
+        let named = |code: &str| {
+            let note = reading.notes.iter().find(|note| note.code == code).unwrap();
+            note.text.rsplit_once(": ").unwrap().1.to_string()
+        };
+        assert_eq!(named("numbers-as-names"), r#""amount", "share""#);
+        assert_eq!(named("almost-dates"), r#""day", "few""#);
+    }
+
+    /// A date of the third of March 2024 in ARFF is what it would be in CSV.
+    #[test]
+    fn dates_of_arff_are_dates() {
+        let rows: String =
+            (0..30).map(|n| format!("2024-03-{:02},{}\n", 1 + n % 28, n % 2)).collect();
+        let text = format!(
+            "@relation 't: -C -1'\n@attribute d date yyyy-MM-dd\n@attribute y {{0,1}}\n@data\n{rows}"
+        );
+        let find = |find| roles(ColumnRoles { find, ..ColumnRoles::default() });
+        let read = |options: &ReadOptions| {
+            let reading = parse("t.arff".as_ref(), text.as_bytes(), options).unwrap();
+            reading.into_rows().unwrap()
+        };
+        let data = read(&find(true));
+        assert_eq!(data.attributes()[0].kind, AttributeKind::Date);
+        assert_eq!(data.features().get(2, 0), date::parse("2024-03-03").unwrap());
+        assert_eq!(read(&find(false)).attributes()[0].kind, AttributeKind::Numeric);
     }
 
     #[test]

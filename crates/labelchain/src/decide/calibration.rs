@@ -80,6 +80,20 @@ impl Calibration {
         &self.by_label
     }
 
+    /// The same for further labels too, up to `n_labels` in all, of which no row was held out. As for a label
+    /// that was relevant to none, their scores are taken for probabilities, the threshold of all labels is theirs,
+    /// and nothing is known about precision and recall.
+    pub(crate) fn with_new_labels(&self, n_labels: usize) -> Calibration {
+        let new = LabelCalibration {
+            curve: Curve::Identity,
+            macro_f1: self.micro_f1,
+            points: Vec::new(),
+        };
+        let mut calibration = self.clone();
+        calibration.by_label.resize(n_labels.max(self.by_label.len()), new);
+        calibration
+    }
+
     /// Replaces scores, row by row, by probabilities.
     pub fn calibrate(&self, scores: &mut [f64]) {
         for row in scores.chunks_exact_mut(self.by_label.len().max(1)) {

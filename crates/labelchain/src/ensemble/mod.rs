@@ -116,8 +116,8 @@ impl Ensemble {
 
     /// The ensemble whose members have also learned from further rows. A member takes each of them with
     /// probability `share`, and of those that it takes, a label leaves out some of its common class, as in
-    /// training. Members that share a model share the updated one, too. Refused where a member keeps too
-    /// little for that.
+    /// training. Members that share a model share the updated one, too. Labels that are new come last in their
+    /// orders. Refused where a member keeps too little for that.
     pub(crate) fn updated(
         &self,
         further: &FurtherRows,
@@ -134,7 +134,9 @@ impl Ensemble {
         let members: Vec<Vec<Member>> =
             groups.into_par_iter().map(updated).collect::<Result<_>>()?;
         let members = members.into_iter().flatten().collect();
-        Ok(Ensemble { members, calibration: self.calibration.clone(), ..*self })
+        let n_labels = further.data.n_labels();
+        let calibration = self.calibration.as_ref().map(|of| of.with_new_labels(n_labels));
+        Ok(Ensemble { members, n_labels, calibration, ..*self })
     }
 
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
@@ -392,8 +394,25 @@ impl Member {
             LabelView { rows, features: Vec::new() }
         };
         let views: Vec<LabelView> = labels.ids().map(view).collect();
-        let model =
-            model.updated(&FurtherRows { rows: &taken, views: &views, seed, ..*further })?;
+        // Of the rows before only sums are known, so that undersampling takes all of them or none: a label that is
+        // new leaves them out where they would be too many irrelevant ones.
+        let (all, none): (Arc<[usize]>, Arc<[usize]>) = (self.fitting.clone().into(), [].into());
+        let before = |label: LabelId| {
+            let n_relevant = taken.iter().filter(|&&row| labels.get(row, label)).count();
+            let n_irrelevant = all.len() + taken.len() - n_relevant;
+            let is_kept = undersampling.keeps_all(n_relevant, n_irrelevant);
+            Arc::clone(if is_kept { &all } else { &none })
+        };
+        let rows_before: Vec<Arc<[usize]>> =
+            labels.ids().skip(model.n_labels()).map(before).collect();
+        let further = FurtherRows {
+            rows: &taken,
+            views: &views,
+            rows_before: &rows_before,
+            seed,
+            ..*further
+        };
+        let model = model.updated(&further)?;
         let new = taken.iter().map(|row| further.n_before + row);
         Ok(Member {
             chain: MemberChain::AnyOrder { model, orders: orders.clone() },
@@ -406,10 +425,13 @@ impl Member {
     /// The same in its own orders, with the model of another and the rows that that learned from.
     fn learning_as(&self, other: &Member) -> Member {
         let mut member = Member { fitting: other.fitting.clone(), ..self.clone() };
-        if let MemberChain::AnyOrder { model, .. } = &mut member.chain
+        if let MemberChain::AnyOrder { model, orders } = &mut member.chain
             && let Some(shared) = other.any_order_model()
         {
             *model = Arc::clone(shared);
+            if let ChosenOrders::Fixed(order) = orders {
+                *order = order.followed_by_new(shared.n_labels());
+            }
         }
         member
     }

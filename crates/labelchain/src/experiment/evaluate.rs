@@ -408,7 +408,8 @@ impl Fold {
         let (mut train, mut test) = cut(rows, seed)?;
         let clock = Clock::start();
         // The words of texts are those of the training rows.
-        let encoder = Encoder::fit(&train, texts)?;
+        let memory = Memory::new(options.max_memory);
+        let encoder = Encoder::fit(&train, texts, &memory)?;
         if let Some(encoder) = &encoder {
             for part in [&mut train, &mut test] {
                 *part = encoder.apply(part, Path::new(rows.name))?.0;

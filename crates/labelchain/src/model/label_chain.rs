@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Model;
 use crate::data::{Bags, Dataset, Matrix};
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::method::{Fitting, Method, fit, fit_parts, setting};
 use crate::prepare::{BagReduction, Encoder, Prepared, TextSettings};
 use crate::progress::{Cancel, Progress, RunOptions};
@@ -165,7 +166,8 @@ impl<'p> LabelChain<'p> {
             let (encoded, _) = encoder.apply(data, Path::new(data.name()))?;
             Ok((encoder, encoded))
         };
-        let encoder = Encoder::fit(data, TextSettings::of(&self.settings))?;
+        let encoder =
+            Encoder::fit(data, TextSettings::of(&self.settings), &Memory::new(*max_memory))?;
         let encoded = encoder.map(encode).transpose()?;
         let rows = encoded.as_ref().map_or(data, |(_, encoded)| encoded).clone();
         let train = Prepared::new(rows)?.within(*max_memory).cancelled_by(cancel);

@@ -1,11 +1,14 @@
 //! Learning from further rows without the rows before.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::Path;
+use std::str::FromStr;
 
 use super::Model;
 use crate::base::{TREES, Updating};
 use crate::chain::FurtherRows;
-use crate::data::{Dataset, LabelId, LabelMatrix, Note};
+use crate::data::{Attribute, AttributeKind, Dataset, LabelId, LabelMatrix, Note};
 use crate::ensemble::{MemberRows, STRATEGIES, Sampling};
 use crate::error::{Error, Remedy, Result};
 use crate::prepare::{Preparation, Undersampling};
@@ -20,6 +23,29 @@ pub enum Unknown {
     Refuse,
     /// Labels are left out, and cells with such values are missing, with a note.
     Ignore,
+    /// The model has them from now on, with a note. A new label comes after those that there were, and is
+    /// irrelevant to all rows before; a new value comes after the values that its input had, and no row before
+    /// has it.
+    Add,
+}
+
+impl Unknown {
+    /// How they are called.
+    pub const NAMES: [(&str, Unknown); 3] =
+        [("refuse", Unknown::Refuse), ("ignore", Unknown::Ignore), ("add", Unknown::Add)];
+}
+
+impl FromStr for Unknown {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Unknown> {
+        let found = Unknown::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, unknown)| unknown).ok_or_else(|| Error::Value {
+            name: "new-labels or new-values".into(),
+            value: format!("{text:?}"),
+            accepted: "refuse, ignore or add".into(),
+        })
+    }
 }
 
 /// How further rows are learned from.
@@ -44,7 +70,8 @@ impl Model {
     /// Forests can do it, and naive Bayes that was trained with the setting `updatable`, in strategies
     /// that choose nothing on validation rows: `br`, `ecc` and `certain`. Naive Bayes adds counts and
     /// sums; selected inputs, the scale of the inputs and the precision of columns stay as they were. A
-    /// forest grows trees on the new rows alone, and drops its oldest.
+    /// forest grows trees on the new rows alone, and drops its oldest. Labels and values that are new are refused
+    /// unless [`Update`] says otherwise.
     /// `docs/methods.md` says where this equals training on all rows at once, and where it does not.
     ///
     /// ```
@@ -68,21 +95,27 @@ impl Model {
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
         let mut notes = Vec::new();
-        let labels = self.labels_of(new, path, how.new_labels, &mut notes)?;
-        let aligned = self.align(&new.unlabelled(), path)?;
+        let (label_names, labels) = self.labels_of(new, path, how.new_labels, &mut notes)?;
+        let known = match how.new_values {
+            Unknown::Add => Cow::Owned(self.with_values_of(new, &mut notes)),
+            Unknown::Refuse | Unknown::Ignore => Cow::Borrowed(self),
+        };
+        let aligned = known.align(&new.unlabelled(), path)?;
         let unseen = aligned.notes().iter().find(|note| note.code == "unseen-values");
         if let (Some(note), Unknown::Refuse) = (unseen, how.new_values) {
             return Err(Error::CannotUpdate {
                 problem: format!("{}: {}", path.display(), note.text),
-                remedy: Remedy::from("train again on all rows, or ")
+                remedy: Remedy::default()
+                    .set("new-values", "add")
+                    .text(" lets the model have them, and ")
                     .set("new-values", "ignore")
-                    .text(" does treat them so"),
+                    .text(" does treat them as missing"),
             });
         }
         let is_about_rows =
             |note: &&Note| ["unseen-values", "extra-columns", "no-dates"].contains(&note.code);
         notes.extend(aligned.notes().iter().filter(is_about_rows).cloned());
-        let rows = aligned.rows.relabelled(self.label_names.to_vec(), labels)?;
+        let rows = aligned.rows.relabelled(label_names, labels)?;
 
         let settings = self.settings_for(how)?;
         let member_rows = self.method.base().member_rows;
@@ -95,6 +128,7 @@ impl Model {
             data: &rows,
             rows: &(0..rows.n_rows()).collect::<Vec<_>>(),
             views: &[],
+            rows_before: &[],
             n_before: self.n_rows,
             settings: &settings,
             // Named by how many rows there were, so that each update draws anew.
@@ -108,11 +142,51 @@ impl Model {
             notes.push(Note { code: "estimate-dropped", text: text.into() });
         }
         if ensemble.calibration().is_some() {
-            let text = "probabilities and thresholds stay calibrated by rows of the first training";
-            notes.push(Note { code: "calibration-kept", text: text.into() });
+            let new = if rows.n_labels() > self.label_names.len() {
+                ", and those of new labels are not calibrated"
+            } else {
+                ""
+            };
+            let text = format!(
+                "probabilities and thresholds stay calibrated by rows of the first training{new}"
+            );
+            notes.push(Note { code: "calibration-kept", text });
         }
         let n_rows = self.n_rows + new.n_rows();
-        Ok((Model { ensemble, n_rows, settings, out_of_bag: None, ..self.clone() }, notes))
+        let label_names = rows.label_names().into();
+        let known = known.into_owned();
+        Ok((Model { ensemble, n_rows, settings, label_names, out_of_bag: None, ..known }, notes))
+    }
+
+    /// The same model, whose nominal inputs also have the values of other rows, after their own.
+    fn with_values_of(&self, new: &Dataset, notes: &mut Vec<Note>) -> Model {
+        let mut columns = self.columns();
+        let (mut n_added, mut first) = (0, None);
+        for column in &mut columns {
+            let is_it = |other: &&Attribute| other.name == column.name;
+            let found = new.attributes().iter().find(is_it).and_then(Attribute::values);
+            if let (AttributeKind::Nominal(values), Some(found)) = (&mut column.kind, found) {
+                let known: HashSet<&String> = values.iter().collect();
+                let added: Vec<String> =
+                    found.iter().filter(|value| !known.contains(value)).cloned().collect();
+                n_added += added.len();
+                let named = || Some(format!("{:?} in {:?}", added.first()?, column.name));
+                first = first.or_else(named);
+                values.extend(added);
+            }
+        }
+        let Some(first) = first else { return self.clone() };
+        let text = format!("values that training did not have, added: {n_added} (first: {first})");
+        notes.push(Note { code: "new-values", text });
+        let mut model = self.clone();
+        model.attributes = match &mut model.encoder {
+            Some(encoder) => {
+                encoder.set_values(&columns);
+                encoder.attributes()
+            }
+            None => columns,
+        };
+        model
     }
 
     /// Its settings, where a bound on the trees of a forest is how many it has.
@@ -165,34 +239,44 @@ impl Model {
         Ok(())
     }
 
-    /// The labels of the new rows, in the order of the model's.
+    /// The labels of the new rows: those of the model in its order, and then the new ones, if they are added.
     fn labels_of(
         &self,
         new: &Dataset,
         path: &Path,
         new_labels: Unknown,
         notes: &mut Vec<Note>,
-    ) -> Result<LabelMatrix> {
+    ) -> Result<(Vec<String>, LabelMatrix)> {
         let refuse = |problem: String, remedy: Remedy| {
             Err(Error::Columns { path: path.into(), problem, remedy })
         };
         let is_new = |name: &&String| !self.label_names.contains(name);
         let unknown: Vec<&String> = new.label_names().iter().filter(is_new).collect();
+        let mut names = self.label_names.to_vec();
         if let Some(first) = unknown.first() {
             let what = format!(
                 "labels that the model does not have: {} (first: {first:?})",
                 unknown.len()
             );
-            if new_labels == Unknown::Refuse {
-                let remedy = Remedy::from("train again on all rows, or ")
-                    .set("new-labels", "ignore")
-                    .text(" leaves them out");
-                return refuse(format!("has {what}"), remedy);
-            }
-            notes.push(Note { code: "new-labels", text: format!("{what}, left out") });
+            let done = match new_labels {
+                Unknown::Refuse => {
+                    let remedy = Remedy::default()
+                        .set("new-labels", "add")
+                        .text(" lets the model have them, and ")
+                        .set("new-labels", "ignore")
+                        .text(" leaves them out");
+                    return refuse(format!("has {what}"), remedy);
+                }
+                Unknown::Ignore => "left out",
+                Unknown::Add => {
+                    names.extend(unknown.into_iter().cloned());
+                    "added, irrelevant to all rows before"
+                }
+            };
+            notes.push(Note { code: "new-labels", text: format!("{what}, {done}") });
         }
-        let mut labels = LabelMatrix::empty(new.n_rows(), self.label_names.len());
-        for (at, name) in self.label_names.iter().enumerate() {
+        let mut labels = LabelMatrix::empty(new.n_rows(), names.len());
+        for (at, name) in names.iter().enumerate() {
             let Some(place) = new.label_names().iter().position(|known| known == name) else {
                 let remedy = "rows to learn from have a column for every label of the model";
                 return refuse(format!("lacks the label {name:?}"), remedy.into());
@@ -213,6 +297,6 @@ impl Model {
                 }
             }
         }
-        Ok(labels)
+        Ok((names, labels))
     }
 }

@@ -11,6 +11,7 @@ use crate::data::{
     Attribute, AttributeKind, Dataset, Dense, Matrix, Note, Sparse, check_names, date,
 };
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// Makes inputs of dates and texts, as it learned from training rows.
 ///
@@ -40,8 +41,13 @@ enum Encoding {
 }
 
 impl Encoder {
-    /// Learns the words of texts; none if there is neither a date nor a text.
-    pub fn fit(train: &Dataset, settings: TextSettings) -> Result<Option<Encoder>> {
+    /// Learns the words of texts; none if there is neither a date nor a text. Refused where the words would take
+    /// more memory than there is.
+    pub fn fit(
+        train: &Dataset,
+        settings: TextSettings,
+        memory: &Memory,
+    ) -> Result<Option<Encoder>> {
         let is_encoded = |attribute: &Attribute| {
             matches!(attribute.kind, AttributeKind::Date | AttributeKind::Text(_))
         };
@@ -53,7 +59,9 @@ impl Encoder {
                 AttributeKind::Date => Encoding::Date,
                 AttributeKind::Text(_) => {
                     let texts = texts(train, at);
-                    Encoding::Text(Vocabulary::fit(texts.iter().map(Option::as_deref), settings)?)
+                    let texts = texts.iter().map(Option::as_deref);
+                    let name = train.name();
+                    Encoding::Text(Vocabulary::fit_within(texts, settings, name, memory)?)
                 }
                 kind => Encoding::AsItIs(kind.clone()),
             };
@@ -77,6 +85,15 @@ impl Encoder {
             };
             Attribute { name: column.name.clone(), kind }
         })
+    }
+
+    /// Lets columns of named values have those of other columns, which are given as a file has them.
+    pub(crate) fn set_values(&mut self, columns: &[Attribute]) {
+        for (column, attribute) in self.columns.iter_mut().zip(columns) {
+            if let Encoding::AsItIs(kind) = &mut column.encoding {
+                *kind = attribute.kind.clone();
+            }
+        }
     }
 
     /// The words of a column of texts; none for other columns.
@@ -239,6 +256,9 @@ fn dates(data: &Dataset, at: usize, path: &Path, notes: &mut Vec<Note>) -> Resul
     match &attribute.kind {
         AttributeKind::Date => Ok(cells.collect()),
         AttributeKind::Numeric if cells.clone().all(f64::is_nan) => Ok(cells.collect()),
+        AttributeKind::Numeric if data.is_in_milliseconds(at) => {
+            Ok(cells.map(date::days).collect())
+        }
         AttributeKind::Nominal(values) => {
             let days: Vec<Option<f64>> = values.iter().map(|value| date::parse(value)).collect();
             let mut first = None;

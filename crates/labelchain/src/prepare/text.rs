@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::settings::{AnySetting, Setting, Settings, Whole};
 
 /// In how many texts a word must occur.
@@ -155,7 +156,21 @@ impl Vocabulary {
         texts: impl IntoIterator<Item = Option<&'t str>>,
         settings: TextSettings,
     ) -> Result<Vocabulary> {
+        Vocabulary::fit_within(texts, settings, "texts", &Memory::new(u64::MAX))
+    }
+
+    /// The same, refused where words and pairs, or the weights of the terms in these texts, take more memory than
+    /// there is; `name` is that of the data, for messages. What is reserved is given back.
+    pub(super) fn fit_within<'t>(
+        texts: impl IntoIterator<Item = Option<&'t str>>,
+        settings: TextSettings,
+        name: &str,
+        memory: &Memory,
+    ) -> Result<Vocabulary> {
+        let mut room = Room { memory: memory.fork(), name, n_reserved: 0 };
         let mut words = Words::default();
+        // A word is kept as text, beside its number and its counts, in a table that is half empty.
+        let mut word_bytes = 0;
         let mut counts: Vec<Count> = Vec::new();
         let mut numbers: Vec<u32> = Vec::new();
         let mut ends: Vec<usize> = Vec::new();
@@ -167,6 +182,7 @@ impl Vocabulary {
                     Some(&known) => known,
                     None => {
                         words.insert(word.into(), counts.len() as u32);
+                        word_bytes += word.len() + 100;
                         counts.push(Count::default());
                         counts.len() as u32 - 1
                     }
@@ -175,6 +191,7 @@ impl Vocabulary {
                 numbers.push(number);
             });
             ends.push(numbers.len());
+            room.for_all(word_bytes + size_of::<u32>() * numbers.capacity())?;
         }
         let is_common = |count: &Count| count.n_documents as usize >= settings.min_documents;
         let mut pairs: HashMap<[u32; 2], Count, RandomState> = HashMap::default();
@@ -186,6 +203,11 @@ impl Vocabulary {
                 }
             }
             start = end;
+            room.for_all(
+                word_bytes
+                    + size_of::<u32>() * numbers.capacity()
+                    + 2 * size_of::<([u32; 2], Count)>() * pairs.len(),
+            )?;
         }
         let mut names = vec![""; counts.len()];
         words.iter().for_each(|(word, &number)| names[number as usize] = word);
@@ -201,6 +223,9 @@ impl Vocabulary {
         });
         kept.truncate(settings.max_words);
         kept.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
+        // A text that has a term has a weight of it, first in a list of its own and then in the table of all rows.
+        let n_weights: usize = kept.iter().map(|(count, _)| count.n_documents as usize).sum();
+        room.for_all(n_weights * 2 * size_of::<(u32, f64)>())?;
         let n = ends.len() as f64;
         let idf = |(count, _): &(Count, String)| {
             ((1.0 + n) / (1.0 + f64::from(count.n_documents))).ln() + 1.0
@@ -239,6 +264,26 @@ impl Vocabulary {
     /// The weights of many texts; a text that is missing has none.
     pub(super) fn all_weights(&self, texts: &[Option<&str>]) -> Vec<Vec<(u32, f64)>> {
         texts.par_iter().map(|text| self.weights(text.unwrap_or_default())).collect()
+    }
+}
+
+/// Reserves memory for what grows.
+struct Room<'n> {
+    memory: Memory,
+    name: &'n str,
+    n_reserved: usize,
+}
+
+impl Room<'_> {
+    /// For so many bytes in all. More than are needed are reserved at a time.
+    fn for_all(&mut self, n_bytes: usize) -> Result<()> {
+        const STEP: usize = 1 << 16;
+        if n_bytes > self.n_reserved {
+            let more = n_bytes + STEP - self.n_reserved;
+            self.memory.reserve(self.name, more as u64, || "the words of its texts".into())?;
+            self.n_reserved += more;
+        }
+        Ok(())
     }
 }
 

@@ -42,6 +42,19 @@ impl Undersampling {
         self.max_imbalance
     }
 
+    /// Whether no row is left out of so many that are relevant and irrelevant.
+    pub fn keeps_all(&self, n_relevant: usize, n_irrelevant: usize) -> bool {
+        self.max_common(n_relevant, n_irrelevant).is_none()
+    }
+
+    /// To how many rows the common class is cut; none where it stays as it is.
+    fn max_common(&self, n_with: usize, n_without: usize) -> Option<f64> {
+        // The product is a float, so that an infinite maximum stays infinite.
+        let max_common = self.max_imbalance? * n_with.min(n_without) as f64;
+        let keeps_all = max_common == 0.0 || n_with.max(n_without) as f64 <= max_common;
+        (!keeps_all).then_some(max_common)
+    }
+
     /// The rows that are kept, ascending.
     ///
     /// Of a class of n rows, floor(min(n, max_imbalance · rarest)) are drawn, each subset equally
@@ -51,14 +64,9 @@ impl Undersampling {
     pub fn thin(&self, rows: &[usize], relevant: impl Fn(usize) -> bool, seed: Seed) -> Vec<usize> {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
-        let Some(max) = self.max_imbalance else { return rows };
         let n_with = rows.iter().filter(|&&row| relevant(row)).count();
         let n_without = rows.len() - n_with;
-        // The product is a float, so that an infinite maximum stays infinite.
-        let max_common = max * n_with.min(n_without) as f64;
-        if max_common == 0.0 || n_with.max(n_without) as f64 <= max_common {
-            return rows;
-        }
+        let Some(max_common) = self.max_common(n_with, n_without) else { return rows };
         let (mut with, mut without): (Vec<usize>, Vec<usize>) =
             rows.iter().partition(|&&row| relevant(row));
         let common = if n_with > n_without { &mut with } else { &mut without };

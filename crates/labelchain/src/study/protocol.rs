@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -14,7 +15,9 @@ use super::source::SetSource;
 use crate::catalog::PaperSet;
 use crate::data::split::{Folds, folds};
 use crate::data::stratify::{Balance, equal_shares, stratify};
-use crate::data::{Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem};
+use crate::data::{
+    ColumnRoles, Dataset, Encoding, LabelChoice, MissingLabels, ReadOptions, Threshold, stem,
+};
 use crate::error::{ContentError, Error, Result, directory_of, nearest};
 use crate::method::{Method, registry};
 use crate::seed::Seed;
@@ -474,13 +477,40 @@ impl<'d> Reader<'d> {
                 .parsed("dedupe", "true or false", |text| text.parse().ok())?
                 .unwrap_or(defaults.dedupe),
             n_features: self.parsed("features", "a whole number from 1", from_1)?,
+            delimiter: self.parsed("delimiter", "one ASCII character", |text| match text {
+                "tab" => Some(b'\t'),
+                _ => text.as_bytes().first().copied().filter(|_| text.len() == 1),
+            })?,
+            roles: Arc::new(ColumnRoles {
+                drop: self.names("drop")?,
+                id: self.names("id")?,
+                text: self.names("text")?,
+                keep: self.names("keep")?,
+                find: self
+                    .parsed("find", "true or false", |text| text.parse().ok())?
+                    .unwrap_or_default(),
+            }),
             ..defaults
         })
     }
 
+    /// The columns that a key names, as a list; none without it.
+    fn names(&self, key: &str) -> Result<Vec<String>> {
+        let Some(value) = self.table.get(key) else { return Ok(vec![]) };
+        let help = format!("write {key} = [\"a\", \"b\"]");
+        let DeValue::Array(names) = value.get_ref() else {
+            return Err(self.document.not("a list of names of columns", value, help.clone()));
+        };
+        let name = |name: &Spanned<DeValue>| match name.get_ref().as_str() {
+            Some(text) => Ok(text.to_string()),
+            None => Err(self.document.not("the name of a column", name, help.clone())),
+        };
+        names.iter().map(name).collect()
+    }
+
     fn labels(&self, directory: &Path) -> Result<LabelChoice> {
         let ways: Vec<_> = WAYS.iter().filter_map(|&way| self.table.get_key_value(way)).collect();
-        let [(way, value)] = ways[..] else {
+        let [(way, _)] = ways[..] else {
             return match ways.get(1) {
                 None => Ok(LabelChoice::Detect),
                 Some((second, _)) => Err(self.document.fault(
@@ -502,18 +532,7 @@ impl<'d> Reader<'d> {
                 column: self.text("tags")?.unwrap_or_default(),
                 separator: self.text("tag-separator")?.unwrap_or_else(|| ";".into()),
             },
-            _ => {
-                const EXPECTED: &str = "a list of label names";
-                const NAMES: &str = "write labels = [\"a\", \"b\"]";
-                let DeValue::Array(names) = value.get_ref() else {
-                    return Err(self.document.not(EXPECTED, value, NAMES));
-                };
-                let name = |name: &Spanned<DeValue>| match name.get_ref().as_str() {
-                    Some(text) => Ok(text.to_string()),
-                    None => Err(self.document.not("a label's name", name, NAMES)),
-                };
-                LabelChoice::Named(names.iter().map(name).collect::<Result<_>>()?)
-            }
+            _ => LabelChoice::Named(self.names("labels")?),
         })
     }
 
@@ -548,7 +567,7 @@ impl<'d> Reader<'d> {
 /// The ways of saying which columns are labels.
 const WAYS: [&str; 5] = ["labels", "labels-first", "labels-last", "labels-xml", "tags"];
 
-const SET_KEYS: [&str; 13] = [
+const SET_KEYS: [&str; 19] = [
     "file",
     "name",
     "labels",
@@ -562,6 +581,12 @@ const SET_KEYS: [&str; 13] = [
     "encoding",
     "dedupe",
     "features",
+    "delimiter",
+    "drop",
+    "id",
+    "text",
+    "keep",
+    "find",
 ];
 
 /// What a data set looks like in a list.
@@ -784,12 +809,12 @@ mod tests {
             ),
             (
                 "sets = [{ file = \"a.csv\", labels = 3 }]\nmethods = [\"ecc-nb\"]\n".into(),
-                "line 1, column 36: expected a list of label names, found 3",
+                "line 1, column 36: expected a list of names of columns, found 3",
                 "write labels = [",
             ),
             (
                 "sets = [{ file = \"a.csv\", labels = [3] }]\nmethods = [\"ecc-nb\"]\n".into(),
-                "line 1, column 37: expected a label's name, found 3",
+                "line 1, column 37: expected the name of a column, found 3",
                 "write labels = [",
             ),
         ] {

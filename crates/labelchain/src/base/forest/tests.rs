@@ -609,6 +609,7 @@ fn an_updated_forest_is_its_newest_trees_and_trees_of_the_new_rows() {
             data: &new_rows,
             rows: &all,
             views: &[],
+            rows_before: &[],
             n_before: 80,
             settings: &crate::settings::Settings::default(),
             seed: Seed::new(7),

@@ -10,6 +10,9 @@
 //!
 //! for n new rows after m, and T trees so far. B is how many trees there are to be: no more than the bound,
 //! and no more than would give each row as many trees as each had. The oldest trees go until B are left.
+//!
+//! A label that is new is irrelevant to all rows before: it is in none of the label sets of the old trees. A
+//! value of a nominal input that is new is equal to none that an old tree tests, and goes with the others.
 
 use std::sync::OnceLock;
 
@@ -35,7 +38,7 @@ impl ForestModel {
     }
 
     /// The newest `n_kept` trees of this forest, and then all trees of another, whose row r is row
-    /// `n_before` + r. Rows and label sets that no tree has any more are left out, so that a forest that is
+    /// `n_before` + r. Labels that only the other knows are irrelevant to all rows of this one. Rows and label sets that no tree has any more are left out, so that a forest that is
     /// updated again and again does not grow for ever.
     pub(super) fn followed_by(
         &self,
@@ -57,8 +60,9 @@ impl ForestModel {
             .copied()
             .chain(later.set_of_row.iter().map(|set| n_old_sets + set))
             .collect();
+        let n_labels = later.sets.n_labels();
         let both =
-            LabelMatrix::concat(self.sets.n_labels(), &[self.sets.clone(), later.sets.clone()]);
+            LabelMatrix::concat(n_labels, &[self.sets.widened(n_labels), later.sets.clone()]);
 
         let kept_rows =
             Kept::of(rows.len(), trees.iter().flat_map(|tree| tree.rows().iter().copied()));

@@ -10,7 +10,7 @@ use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
 use crate::settings::{Flag, OneOf, Setting};
 
-static LIKELIHOOD: Setting<Likelihood> = Setting {
+pub(super) static LIKELIHOOD: Setting<Likelihood> = Setting {
     name: "likelihood",
     accepts: &OneOf(&[
         ("auto", Likelihood::Auto),
@@ -59,7 +59,9 @@ pub(in crate::base) static BASE: Base = Base {
         };
         let sums = if task.settings.get(&UPDATABLE) { 64 } else { 0 };
         let of_input = size_of::<(LabelId, Factor)>() as u64 + table + sums;
-        let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64;
+        // Beside the sums of each label there are those of all rows.
+        let of_rows = if task.settings.get(&UPDATABLE) { 96 * task.n_inputs() } else { 0 };
+        let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64 + of_rows;
         // Members that are fitted at the same time turn their sparse rows into columns at the same time.
         let data = task.train.data();
         let columns = match data.features() {

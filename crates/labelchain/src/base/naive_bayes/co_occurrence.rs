@@ -202,6 +202,15 @@ impl PairCounts {
         if self.is_whole[target] { self.in_whole[label] } else { 0 }
     }
 
+    /// The same rows with further labels that never occur in them; of each it is said whether it learns from all
+    /// of these rows or from none.
+    pub(super) fn with_new_labels(mut self, is_whole: impl Iterator<Item = bool>) -> PairCounts {
+        self.is_whole.extend(is_whole);
+        self.in_whole.resize(self.is_whole.len(), 0);
+        self.pairs.resize_with(self.is_whole.len(), Vec::new);
+        self
+    }
+
     /// The counts of these rows and of others.
     pub(super) fn plus(&self, other: &PairCounts) -> PairCounts {
         let n_labels = self.in_whole.len();
@@ -234,11 +243,17 @@ impl PairCounts {
         Counts { classes, counts: self.clone() }.table()
     }
 
-    /// Whether it fits so many labels, as it does unless it was decoded.
-    pub(super) fn fits(&self, n_labels: usize) -> bool {
+    /// Whether it can be counted in so many irrelevant and relevant rows of each label, as it is unless it was
+    /// decoded.
+    pub(super) fn fits(&self, classes: &[[f64; 2]]) -> bool {
+        let n_labels = classes.len();
+        let is_counted = |pair: &Pair| {
+            let Some(&[no, yes]) = classes.get(pair.target as usize) else { return false };
+            let (both, alone) = (f64::from(pair.both), f64::from(pair.alone));
+            both <= alone && both <= yes && alone - both <= no
+        };
         let is_sound = |pairs: &Vec<Pair>| {
-            pairs.is_sorted_by(|one, next| one.target < next.target)
-                && pairs.last().is_none_or(|pair| (pair.target as usize) < n_labels)
+            pairs.is_sorted_by(|one, next| one.target < next.target) && pairs.iter().all(is_counted)
         };
         [self.in_whole.len(), self.is_whole.len(), self.pairs.len()] == [n_labels; 3]
             && self.pairs.iter().all(is_sound)

@@ -73,6 +73,22 @@ pub enum Likelihood {
     Kernel,
 }
 
+impl Likelihood {
+    /// Two normal densities of cells with these moments, where cells are weighed so.
+    fn density(
+        self,
+        classes: impl FnOnce() -> (Moments, Moments),
+        precision: f64,
+        zero: f64,
+    ) -> Option<Factor> {
+        match self {
+            Likelihood::Auto => fine_density(classes(), precision, zero),
+            Likelihood::Gaussian => Some(density(classes(), precision, zero)),
+            Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
+        }
+    }
+}
+
 /// What each label knows about the inputs and about the other labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayesModel {
@@ -194,7 +210,7 @@ impl NaiveBayes {
             sums: None,
         };
         if self.updatable {
-            model.sums = Sums::of(&model, train, counts, pairs);
+            model.sums = Sums::of(&model, train, rows, counts, pairs);
         }
         Ok(model)
     }
@@ -363,11 +379,7 @@ impl NaiveBayes {
             (all.minus(&by_label[at]), by_label[at])
         };
         let factor = |&at: &usize| {
-            let density = match self.likelihood {
-                Likelihood::Auto => fine_density(classes(&plain, at), precision, zero),
-                Likelihood::Gaussian => Some(density(classes(&plain, at), precision, zero)),
-                Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
-            };
+            let density = self.likelihood.density(|| classes(&plain, at), precision, zero);
             let factor = density.unwrap_or_else(|| {
                 let [no, yes] = normals(classes(&rounded, at), precision, rounding.zero());
                 Factor::mass(no, yes, precision, range)

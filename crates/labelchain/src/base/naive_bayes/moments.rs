@@ -21,6 +21,12 @@ pub(super) struct Moments {
 }
 
 impl Moments {
+    /// Adds a value.
+    pub(super) fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        self.add_to_sums(value);
+    }
+
     /// Adds a value that was counted before.
     pub(super) fn add_to_sums(&mut self, value: f64) {
         self.sum += value;

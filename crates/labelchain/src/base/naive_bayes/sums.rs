@@ -4,6 +4,9 @@
 //! Those of all rows are those of the old rows with the new ones added, in the same order as if all
 //! had been there at once, so that even the rounding is the same.
 //!
+//! A label that comes with further rows is irrelevant to all rows before, whose cells were therefore also summed
+//! up whatever their labels. It looks at every input that some label looks at.
+//!
 //! Three things are no sums, and stay as training found them: which inputs a label selected; the
 //! precision of a column, which is the mean gap between its distinct values; and whether a column is
 //! so coarse that cells are weighed by the mass of their rounding interval.
@@ -16,10 +19,10 @@ use super::co_occurrence::PairCounts;
 use super::density::{Factor, Rounding, presence};
 use super::factors::InputFactors;
 use super::moments::Moments;
-use super::{NaiveBayesModel, baseline, density, groups, normals, precision};
+use super::{Likelihood, NaiveBayesModel, base, baseline, density, groups, normals, precision};
 use crate::chain::FurtherRows;
-use crate::data::{Dataset, LabelId};
-use crate::prepare::{LabelView, Prepared};
+use crate::data::{AttributeKind, Dataset, LabelId};
+use crate::prepare::{LabelView, Prepared, Spread};
 
 /// The counts and sums of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +33,121 @@ pub(super) struct Sums {
     inputs: Vec<Vec<InputSums>>,
     /// How often labels occur together; none where they are decided independently.
     pairs: Option<PairCounts>,
+    /// For each input that some label uses, its cells in all rows fitted on, for labels that are yet to come.
+    columns: Vec<Option<ColumnSums>>,
+}
+
+/// The cells of an input in some rows, summed up for whatever a label may make of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum ColumnSums {
+    /// Numbers, as they are and rounded to the precision of the column; the range is that of the first training.
+    Numbers { plain: Moments, rounded: Moments, precision: f64, range: (f64, f64) },
+    /// How often each value occurs.
+    Values(Vec<f64>),
+    /// How many texts lack a word, and how many have it.
+    Word([f64; 2]),
+}
+
+impl ColumnSums {
+    /// Of no cells.
+    fn none_of(kind: &AttributeKind, spread: impl FnOnce() -> Spread) -> ColumnSums {
+        let none = Moments::default();
+        match kind {
+            AttributeKind::Nominal(values) => ColumnSums::Values(vec![0.0; values.len()]),
+            AttributeKind::Word => ColumnSums::Word([0.0; 2]),
+            _ => {
+                let (precision, range) = precision(spread());
+                ColumnSums::Numbers { plain: none, rounded: none, precision, range }
+            }
+        }
+    }
+
+    /// Of no cells of the same input.
+    fn none_alike(&self) -> ColumnSums {
+        let none = Moments::default();
+        match self {
+            &ColumnSums::Numbers { precision, range, .. } => {
+                ColumnSums::Numbers { plain: none, rounded: none, precision, range }
+            }
+            ColumnSums::Values(counts) => ColumnSums::Values(vec![0.0; counts.len()]),
+            ColumnSums::Word(_) => ColumnSums::Word([0.0; 2]),
+        }
+    }
+
+    /// Adds cells that are not missing, where a cell of 0 stands for `zero`.
+    fn add(&mut self, cells: impl Iterator<Item = f64>, zero: f64) {
+        match self {
+            ColumnSums::Numbers { plain, rounded, precision, .. } => {
+                let rounding = Rounding::new(*precision, zero);
+                for cell in cells {
+                    plain.add(cell);
+                    rounded.add(rounding.rounded(cell));
+                }
+            }
+            ColumnSums::Values(counts) => {
+                let places = cells.map(|cell| cell as usize);
+                places.for_each(|at| counts.get_mut(at).into_iter().for_each(|n| *n += 1.0));
+            }
+            ColumnSums::Word(counts) => cells.for_each(|cell| counts[presence(cell)] += 1.0),
+        }
+    }
+
+    /// The factor of a label of which these are all cells, and what it is made from. Of the same input, `relevant`
+    /// are the cells in rows to which the label is relevant; none if they are of another.
+    fn factor(
+        &self,
+        relevant: &ColumnSums,
+        likelihood: Likelihood,
+        zero: f64,
+    ) -> Option<(Factor, InputSums)> {
+        let counts = |all: &[f64], relevant: &[f64]| {
+            let no: Vec<f64> = all.iter().zip(relevant).map(|(all, yes)| all - yes).collect();
+            (no, InputSums::Counts { all: all.to_vec(), relevant: relevant.to_vec() })
+        };
+        Some(match (self, relevant) {
+            (
+                &ColumnSums::Numbers { plain, rounded, precision, range },
+                ColumnSums::Numbers { plain: plain_yes, rounded: rounded_yes, .. },
+            ) => {
+                let classes = || (plain.minus(plain_yes), *plain_yes);
+                let sums = |all, relevant| InputSums::Moments { all, relevant, precision };
+                match likelihood.density(classes, precision, zero) {
+                    Some(density) => (density, sums(plain, *plain_yes)),
+                    None => {
+                        let classes = (rounded.minus(rounded_yes), *rounded_yes);
+                        let zero = Rounding::new(precision, zero).zero();
+                        let [no, yes] = normals(classes, precision, zero);
+                        (Factor::mass(no, yes, precision, range), sums(rounded, *rounded_yes))
+                    }
+                }
+            }
+            (ColumnSums::Values(all), ColumnSums::Values(yes)) => {
+                let (no, sums) = counts(all, yes);
+                (Factor::category(&no, yes), sums)
+            }
+            (ColumnSums::Word(all), ColumnSums::Word(yes)) => {
+                let (no, sums) = counts(all, yes);
+                (Factor::presence(&no, yes), sums)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether they are sums, as they are unless they were decoded.
+    fn is_sound(&self) -> bool {
+        match self {
+            // The range of no cells is from infinity to minus infinity.
+            ColumnSums::Numbers { plain, rounded, precision, range: _ } => {
+                precision.is_finite() && plain.is_finite() && rounded.is_finite()
+            }
+            ColumnSums::Values(counts) => are_counts(counts),
+            ColumnSums::Word(counts) => are_counts(counts),
+        }
+    }
+}
+
+fn are_counts(counts: &[f64]) -> bool {
+    counts.iter().all(|n| n.is_finite() && *n >= 0.0)
 }
 
 /// What one factor was made from, in all rows of its label and in those to which it is relevant.
@@ -70,9 +188,9 @@ impl InputSums {
         match self {
             InputSums::Moments { all, relevant, .. } => {
                 let cell = rounding.map_or(cell, |rounding| rounding.rounded(cell));
-                for moments in [Some(all), is_relevant.then_some(relevant)].into_iter().flatten() {
-                    moments.n += 1.0;
-                    moments.add_to_sums(cell);
+                all.add(cell);
+                if is_relevant {
+                    relevant.add(cell);
                 }
             }
             InputSums::Counts { all, relevant } => {
@@ -111,7 +229,6 @@ impl InputSums {
 
     /// Whether it can have made a factor, as it has unless it was decoded.
     fn fits(&self, factor: &Factor) -> bool {
-        let are_counts = |counts: &[f64]| counts.iter().all(|n| n.is_finite() && *n >= 0.0);
         let is_sound = match self {
             InputSums::Moments { all, relevant, precision } => {
                 precision.is_finite() && [all, relevant].iter().all(|of| of.is_finite())
@@ -137,6 +254,7 @@ impl Sums {
     pub(super) fn of(
         model: &NaiveBayesModel,
         train: &Prepared,
+        rows: &[usize],
         classes: Vec<[f64; 2]>,
         pairs: Option<PairCounts>,
     ) -> Option<Sums> {
@@ -160,9 +278,66 @@ impl Sums {
                 inputs[column].push(InputSums::none_of(&factor, found.1[column])?);
             }
         }
-        let mut sums = Sums { classes, inputs, pairs };
+        let spread = train.spreads(rows);
+        let mut columns = Vec::with_capacity(inputs.len());
+        for (column, attribute) in train.data().attributes().iter().enumerate() {
+            let is_used = model.factors[column].len() > 0;
+            columns.push(is_used.then(|| {
+                let mut sums = ColumnSums::none_of(&attribute.kind, || spread(column));
+                sums.add(cells(train.data(), column, rows), model.zero[column]);
+                sums
+            }));
+        }
+        let mut sums = Sums { classes, inputs, pairs, columns };
         sums.add_cells(model, train.data(), &model.views);
         Some(sums)
+    }
+
+    /// Makes room for values that nominal inputs of other rows have besides those that were known.
+    fn make_room_for_values(&mut self, data: &Dataset) {
+        for ((column, of_labels), attribute) in
+            self.columns.iter_mut().zip(&mut self.inputs).zip(data.attributes())
+        {
+            let Some(n_values) = attribute.values().map(<[String]>::len) else { continue };
+            if let Some(ColumnSums::Values(counts)) = column {
+                counts.resize(n_values.max(counts.len()), 0.0);
+            }
+            for sums in of_labels {
+                if let InputSums::Counts { all, relevant } = sums {
+                    let n_values = n_values.max(all.len());
+                    [all, relevant].into_iter().for_each(|of| of.resize(n_values, 0.0));
+                }
+            }
+        }
+    }
+
+    /// The factors of the labels that further rows have besides those of a model, by input; what they are made
+    /// from is added here, and so are the cells of the rows.
+    fn add_labels(&mut self, model: &NaiveBayesModel, further: &FurtherRows) -> Vec<Vec<Factor>> {
+        let &FurtherRows { data, rows, views, rows_before, settings, .. } = further;
+        let likelihood = settings.get(&base::LIKELIHOOD);
+        let mut factors = vec![Vec::new(); self.columns.len()];
+        for (column, sums) in self.columns.iter_mut().enumerate() {
+            let (Some(sums), zero) = (sums, model.zero[column]) else { continue };
+            let new = (model.n_labels..).map(LabelId).zip(&views[model.n_labels..]);
+            for ((label, view), before) in new.zip(rows_before) {
+                let is_relevant = |row: &usize| data.labels().get(*row, label);
+                let yes: Vec<usize> = view.rows.iter().copied().filter(is_relevant).collect();
+                let mut relevant = sums.none_alike();
+                relevant.add(cells(data, column, &yes), zero);
+                let mut all = if before.is_empty() { sums.none_alike() } else { sums.clone() };
+                all.add(cells(data, column, &view.rows), zero);
+                if let Some((factor, made_from)) = all.factor(&relevant, likelihood, zero) {
+                    factors[column].push(factor);
+                    self.inputs[column].push(made_from);
+                }
+            }
+            sums.add(cells(data, column, rows), zero);
+        }
+        let is_whole = rows_before.iter().map(|before| !before.is_empty());
+        self.pairs = self.pairs.take().map(|pairs| pairs.with_new_labels(is_whole));
+        self.classes.extend(rows_before.iter().map(|before| [before.len() as f64, 0.0]));
+        factors
     }
 
     /// Adds the cells of the rows that each label learns from, in their order.
@@ -192,6 +367,7 @@ impl Sums {
     /// The sums of these inputs and then those of others, of the same rows.
     pub(super) fn concat_columns(mut self, others: Sums) -> Sums {
         self.inputs.extend(others.inputs);
+        self.columns.extend(others.columns);
         self
     }
 
@@ -202,18 +378,32 @@ impl Sums {
                 && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(&factor))
         };
         self.classes.len() == model.n_labels
-            && self.inputs.len() == model.factors.len()
+            && self.classes.iter().all(|classes| are_counts(classes))
+            && [self.inputs.len(), self.columns.len()] == [model.factors.len(); 2]
             && model.factors.iter().zip(&self.inputs).all(fits)
-            && self.pairs.as_ref().is_none_or(|pairs| pairs.fits(model.n_labels))
+            && self.columns.iter().flatten().all(ColumnSums::is_sound)
+            && self.pairs.as_ref().is_none_or(|pairs| pairs.fits(&self.classes))
     }
+}
+
+/// The cells of a column in some rows, without those that are missing.
+fn cells(data: &Dataset, column: usize, rows: &[usize]) -> impl Iterator<Item = f64> {
+    let features = data.features();
+    rows.iter().map(move |&row| features.get(row, column)).filter(|cell| !cell.is_nan())
 }
 
 impl NaiveBayesModel {
     /// The model of its rows and further ones; none where it does not keep its sums.
     pub(super) fn with_rows(&self, further: &FurtherRows) -> Option<NaiveBayesModel> {
-        let &FurtherRows { data, rows, views, n_before, .. } = further;
+        let &FurtherRows { data, rows, views, rows_before, n_before, .. } = further;
+        let n_labels = data.n_labels();
+        if [views.len(), self.n_labels + rows_before.len()] != [n_labels; 2] {
+            return None;
+        }
         let mut sums = self.sums.clone()?;
+        sums.make_room_for_values(data);
         sums.add_cells(self, data, views);
+        let new_factors = sums.add_labels(self, further);
         for (label, (classes, view)) in sums.classes.iter_mut().zip(views).enumerate() {
             for &row in view.rows.iter() {
                 classes[usize::from(data.labels().get(row, LabelId(label)))] += 1.0;
@@ -222,13 +412,19 @@ impl NaiveBayesModel {
         if let Some(pairs) = &mut sums.pairs {
             *pairs = pairs.plus(&PairCounts::of(data.labels(), &groups(views, rows)));
         }
-        let mut model = NaiveBayesModel { sums: None, ..self.clone() };
+        let mut model = NaiveBayesModel { sums: None, n_labels, ..self.clone() };
         let of_inputs = model.factors.iter_mut().zip(&sums.inputs).zip(&model.zero);
-        for ((factors, sums), &zero) in of_inputs {
+        for (((factors, sums), &zero), new) in of_inputs.zip(new_factors) {
             let updated = factors.iter().zip(sums);
             let updated = updated.map(|((label, like), sums)| (label, sums.factor(&like, zero)));
-            *factors = InputFactors::new(updated.collect());
+            let new = (self.n_labels..).map(LabelId).zip(new);
+            *factors = InputFactors::new(updated.chain(new).collect());
         }
+        let features: Vec<usize> =
+            (0..sums.columns.len()).filter(|&at| sums.columns[at].is_some()).collect();
+        let before = rows_before.iter().map(Arc::clone);
+        let new_views = before.map(|rows| LabelView { rows, features: features.clone() });
+        model.views.extend(new_views);
         model.prior = super::prior(&sums.classes);
         model.baseline = baseline(&model.prior, &model.factors, &model.zero);
         if let Some(pairs) = &sums.pairs {

@@ -148,6 +148,10 @@ impl Column {
         Column { name, role, cell, by_digit }
     }
 
+    pub(super) fn is_date(&self) -> bool {
+        matches!(self.cell, Cell::Date(_))
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(self.cell, Cell::Text(_))
     }

@@ -99,6 +99,8 @@ fn reading(
     let name = file::stem(path);
     let mut data = Dataset::new(name, attributes, read.features, label_names, read.labels)?;
     data.weights = read.weights;
+    let dates = columns.iter().filter(|column| column.is_date()).map(|column| column.name.clone());
+    let data = data.with_milliseconds(dates.collect());
     let table = match read.bags {
         None => Table::Rows(data),
         Some(bags) => Table::Bags(Bags::new(

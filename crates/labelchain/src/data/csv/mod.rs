@@ -1,5 +1,9 @@
 //! CSV and TSV with a header line.
 //!
+//! Fields are separated by commas, or tabs in TSV, unless [`ReadOptions::delimiter`] says otherwise; and by
+//! semicolons or tabs where the header of a CSV file has no comma, as spreadsheets write it that have decimal
+//! commas. Between semicolons, `3,14` is a number.
+//!
 //! Fields may be quoted and then hold separators, line ends and (doubled) quotes; blank lines are
 //! skipped. A column is numeric if all its cells are numbers, otherwise nominal, its values in
 //! byte order: the same cells in another row order give the same attribute. Whether a cell is a
@@ -32,11 +36,11 @@ use crate::error::{ContentError, Error, Remedy, Result};
 pub use names::CsvNames;
 pub(crate) use records::{Record, Records};
 
-/// Reads delimited text, so many rows at a time. `open` starts it anew: column types are inferred from
+/// Reads delimited text, so many rows at a time. The separator is found in the header if none is given. `open` starts it anew: column types are inferred from
 /// whole columns before any cell is kept, so the text is read twice unless all of them are known.
 pub(crate) fn read<'p>(
     path: &'p Path,
-    separator: u8,
+    separator: Option<u8>,
     open: impl Fn() -> Result<Box<dyn Read + 'p>>,
     options: &ReadOptions,
     n_rows: usize,
@@ -50,6 +54,12 @@ pub(crate) fn read<'p>(
     let mut first_pass = records()?;
     let names = header(path, &mut first_pass, options, &mut budget)?;
     let mut columns = NamedColumns::new(path, names, options)?;
+    let found = first_pass.separator();
+    if separator.is_none() && found != b',' {
+        let text =
+            format!("columns are separated by {}, for the header has no comma", name_of(found));
+        columns.notes.push(Note { code: "delimiter", text });
+    }
     if columns.names.iter().all(|name| number::parse(name.as_bytes()).is_some()) {
         columns.notes.push(Note {
             code: "numeric-header",
@@ -77,8 +87,8 @@ pub(crate) fn read<'p>(
 /// then the records below them.
 pub(crate) fn open<'p>(path: &'p Path, text: Box<dyn Read + 'p>) -> Result<NamedRecords<'p>> {
     let separator = match Format::of(path) {
-        Ok(Format::Tsv) => b'\t',
-        _ => b',',
+        Ok(Format::Tsv) => Some(b'\t'),
+        _ => None,
     };
     let lines = Lines::new(path, text, Encoding::Utf8);
     let mut records = Records::new(lines, separator, MAX_COLUMNS);
@@ -152,26 +162,27 @@ fn header<R: Read>(
     Ok(names)
 }
 
+/// A separator in words.
+fn name_of(separator: u8) -> Cow<'static, str> {
+    match separator {
+        b',' => "commas".into(),
+        b';' => "semicolons".into(),
+        b'\t' => "tabs".into(),
+        other => format!("{:?}", char::from(other)).into(),
+    }
+}
+
 /// A header of one name with separators of another kind in it was meant as several names.
 fn refuse_other_separator(header: &Record) -> Result<()> {
-    let name_of = |separator| match separator {
-        b',' => "commas",
-        b'\t' => "tabs",
-        _ => "semicolons",
-    };
     let wanted = header.separator();
     let others = [b',', b';', b'\t'].into_iter().filter(|&other| other != wanted);
     for other in others {
         if header.bytes(0).contains(&other) {
-            let help = match other {
-                b',' => "name the file .csv",
-                b'\t' => "name the file .tsv",
-                _ => "save it with commas; decimal commas must become points",
-            };
+            let spelt = if other == b'\t' { "tab".into() } else { char::from(other).to_string() };
             return Err(header
                 .fault_in(0, format!("names separated by {}", name_of(wanted)))
                 .found(name_of(other))
-                .help(help)
+                .help(Remedy::default().set("delimiter", spelt).text(" reads it"))
                 .into());
         }
     }
@@ -180,13 +191,15 @@ fn refuse_other_separator(header: &Record) -> Result<()> {
 
 /// Finds the columns that hold something else than numbers.
 fn infer<R: Read>(records: &mut Records<R>, columns: &mut NamedColumns) -> Result<()> {
+    let mut has_decimal_comma = vec![false; columns.roles.len()];
     while let Some(record) = records.next()? {
         check_length(record, columns.roles.len())?;
         for (field, role) in columns.roles.iter_mut().enumerate() {
             if !matches!(role, Role::Unknown | Role::Number) {
                 continue;
             }
-            match (*role, Cell::of(record.bytes(field))) {
+            has_decimal_comma[field] |= record.decimal_comma(field).is_some();
+            match (*role, record.cell(field)) {
                 (Role::Unknown, Cell::Text) => *role = Role::Value,
                 (Role::Number, Cell::Text) => {
                     return Err(not_a_number(record, field, &columns.names[field]));
@@ -194,6 +207,16 @@ fn infer<R: Read>(records: &mut Records<R>, columns: &mut NamedColumns) -> Resul
                 _ => {}
             }
         }
+    }
+    let is_number = |at: &usize| has_decimal_comma[*at] && columns.roles[*at] != Role::Value;
+    let numbers: Vec<usize> = (0..columns.roles.len()).filter(is_number).collect();
+    if let Some(&first) = numbers.first() {
+        let text = format!(
+            "columns of numbers with decimal commas, so that 3,14 is 3.14: {} (first: {:?})",
+            numbers.len(),
+            columns.names[first]
+        );
+        columns.notes.push(Note { code: "decimal-commas", text });
     }
     Ok(())
 }
@@ -203,10 +226,8 @@ pub(crate) fn check_length(record: &Record, n_columns: usize) -> Result<()> {
     if n == n_columns {
         return Ok(());
     }
-    let separator = match record.separator() {
-        b'\t' => "tab",
-        _ => "comma",
-    };
+    let separator = name_of(record.separator());
+    let separator = separator.strip_suffix('s').unwrap_or(&separator);
     let help = if n > n_columns {
         format!("a value that holds a {separator} must stand in double quotes")
     } else {
@@ -222,7 +243,10 @@ pub(crate) fn check_length(record: &Record, n_columns: usize) -> Result<()> {
 
 impl Row for Record<'_> {
     fn cell(&self, column: usize) -> Cell {
-        Cell::of(self.bytes(column))
+        match self.decimal_comma(column) {
+            Some(number) => Cell::Number(number),
+            None => Cell::of(self.bytes(column)),
+        }
     }
 
     fn bytes(&self, column: usize) -> &[u8] {

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::data::lines::{Encoding, Fault, Line, Lines, MAX_LINE};
+use crate::data::number;
 use crate::error::Result;
 
 /// The records of a text. A blank line is none.
@@ -18,15 +19,22 @@ pub(crate) struct Records<'p, R> {
     /// Fields beyond this many are counted but not kept, so that a line of nothing but
     /// separators takes no more memory than the header allows.
     pub(crate) max_fields: usize,
+    /// Whether the first line still has to show what separates fields.
+    is_separator_open: bool,
     record: Record<'p>,
 }
 
 impl<'p, R: Read> Records<'p, R> {
-    pub(crate) fn new(lines: Lines<'p, R>, separator: u8, max_fields: usize) -> Records<'p, R> {
+    /// Where no separator is given, the first line shows it: a comma, unless that line has none.
+    pub(crate) fn new(
+        lines: Lines<'p, R>,
+        separator: Option<u8>,
+        max_fields: usize,
+    ) -> Records<'p, R> {
         let record = Record {
             path: lines.path(),
             encoding: lines.encoding(),
-            separator,
+            separator: separator.unwrap_or(b','),
             line: 0,
             raw: vec![],
             unescaped: vec![],
@@ -35,7 +43,12 @@ impl<'p, R: Read> Records<'p, R> {
             field_start: 0,
             scanned: 0,
         };
-        Records { lines, max_fields, record }
+        Records { lines, max_fields, is_separator_open: separator.is_none(), record }
+    }
+
+    /// What separates fields, which is known with the first record.
+    pub(crate) fn separator(&self) -> u8 {
+        self.record.separator
     }
 
     /// The next record, until there is none.
@@ -55,6 +68,9 @@ impl<'p, R: Read> Records<'p, R> {
                     continue;
                 }
                 record.line = line.number;
+                if std::mem::take(&mut self.is_separator_open) {
+                    record.separator = separator_of(line.bytes);
+                }
             }
             record.raw.extend_from_slice(line.bytes);
             if record.scan(self.max_fields)? {
@@ -66,6 +82,18 @@ impl<'p, R: Read> Records<'p, R> {
             }
         }
     }
+}
+
+/// What separates the fields of a header: a comma; a semicolon or a tab where it has no comma outside of quotes.
+fn separator_of(header: &[u8]) -> u8 {
+    let mut is_quoted = false;
+    let is_outside = |byte: &&u8| {
+        is_quoted ^= **byte == b'"';
+        !is_quoted
+    };
+    let outside: Vec<u8> = header.iter().filter(is_outside).copied().collect();
+    let found = [b',', b';', b'\t'].into_iter().find(|separator| outside.contains(separator));
+    found.unwrap_or(b',')
 }
 
 /// One record and where it stands.
@@ -219,6 +247,18 @@ impl Record<'_> {
             Value::Quoted => &self.raw[at.start + 1..at.end - 1],
             Value::Escaped(range) => &self.unescaped[range.clone()],
         }
+    }
+
+    /// A number with a decimal comma, which only stands where commas do not separate fields: spreadsheets write
+    /// semicolons because of it. Its integer part has no groups of thousands.
+    pub(crate) fn decimal_comma(&self, field: usize) -> Option<f64> {
+        let bytes = self.bytes(field).trim_ascii();
+        let at = memchr::memchr(b',', bytes).filter(|_| self.separator == b';')?;
+        let (whole, rest) = (&bytes[..at], &bytes[at + 1..]);
+        let is_number = whole.last().is_some_and(u8::is_ascii_digit)
+            && rest.first().is_some_and(u8::is_ascii_digit)
+            && !whole.contains(&b'.');
+        is_number.then(|| number::parse(&[whole, b".", rest].concat()))?
     }
 
     pub(crate) fn is_quoted(&self, field: usize) -> bool {

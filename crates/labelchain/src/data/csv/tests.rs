@@ -202,7 +202,7 @@ fn a_quote_that_is_not_closed_is_shown_where_it_opens() {
 
 /// The error of reading such a text.
 fn refused<'p>(open: impl Fn() -> Result<Box<dyn Read + 'p>>) -> Error {
-    let mut blocks = match read(Path::new("t.csv"), b',', open, &last(1), usize::MAX) {
+    let mut blocks = match read(Path::new("t.csv"), Some(b','), open, &last(1), usize::MAX) {
         Ok(blocks) => blocks,
         Err(error) => return error,
     };
@@ -249,20 +249,53 @@ fn lines_that_end_in_carriage_returns_alone_are_refused() {
     );
 }
 
+/// As a spreadsheet writes it where commas are decimal.
 #[test]
-fn semicolons_in_the_place_of_commas_are_recognized() {
+fn semicolons_and_tabs_are_found_in_the_header() {
+    let found = reading("\u{feff}x;\"a, b\";name;y\n1,5;-2,25e1;\"p;q\";0\n2;;r,s;1\n", &last(1));
+    let codes: Vec<&str> = found.notes.iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["delimiter", "decimal-commas"]);
+    assert!(found.notes[1].text.contains("2 (first: \"x\")"), "{}", found.notes[1].text);
+    let table = found.into_rows().unwrap();
+    let names: Vec<&str> = table.attributes().iter().map(|of| of.name.as_str()).collect();
+    assert_eq!(names, ["x", "a, b", "name"]);
+    assert_eq!((table.features().get(0, 0), table.features().get(0, 1)), (1.5, -22.5));
+    assert!(table.features().get(1, 1).is_nan());
+    assert_eq!(table.attributes()[2].values(), Some(&["p;q".to_string(), "r,s".into()][..]));
+
+    let tabs = data("x\ty\n1,5\t0\n", &last(1));
     assert_eq!(
-        refusal("x;y\n1,5;0\n", &last(1)),
-        (
-            "t.csv, line 1, column 1: expected names separated by commas, found semicolons".into(),
-            "save it with commas; decimal commas must become points".into()
-        )
+        tabs.attributes()[0].values(),
+        Some(&["1,5".to_string()][..]),
+        "only semicolons say so"
     );
+    // A comma in the header separates, and so nothing else does.
+    let commas = data("x;z,y\n1;5,0\n", &last(1));
+    assert_eq!(commas.attributes()[0].name, "x;z");
+    // Groups of thousands are not read as anything.
+    let groups = data("x;y\n1.234,5;0\n", &last(1));
+    assert!(groups.attributes()[0].values().is_some());
+}
+
+#[test]
+fn a_delimiter_that_is_given_separates_whatever_the_header_has() {
+    let given = |delimiter| ReadOptions { delimiter: Some(delimiter), ..last(1) };
+    let named = data("a,b;y\n1;0\n", &given(b';'));
+    assert_eq!(named.attributes()[0].name, "a,b");
+    assert_eq!(data("x|y\n1|0\n", &given(b'|')).n_features(), 1);
+    let tsv = parse(Path::new("t.tsv"), b"x,y\n1,0\n", &given(b','));
+    assert_eq!(tsv.unwrap().into_rows().unwrap().n_features(), 1);
+    let error = parse(Path::new("t.tsv"), b"x,y\n1,0\n", &last(1)).unwrap_err();
     assert_eq!(
-        refusal("x\ty\n1\t0\n", &last(1)),
+        error.to_string(),
+        "t.tsv, line 1, column 1: expected names separated by tabs, found commas"
+    );
+    assert_eq!(error.remedy().unwrap_or_default().to_string(), "`delimiter = ,` reads it");
+    assert_eq!(
+        refusal("x|y\n1|0|1\n", &given(b'|')),
         (
-            "t.csv, line 1, column 1: expected names separated by commas, found tabs".into(),
-            "name the file .tsv".into()
+            "t.csv, line 2, column 1: expected 2 fields, as in the header, found 3".into(),
+            "a value that holds a '|' must stand in double quotes".into()
         )
     );
 }
@@ -550,7 +583,7 @@ fn reference(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
 
 fn found(text: &[u8]) -> Result<Vec<Vec<Vec<u8>>>> {
     let lines = Lines::new(Path::new("t.csv"), text, Encoding::Utf8);
-    let mut records = Records::new(lines, b',', MAX_COLUMNS);
+    let mut records = Records::new(lines, Some(b','), MAX_COLUMNS);
     let mut all = Vec::new();
     while let Some(record) = records.next()? {
         all.push((0..record.n_fields()).map(|field| record.bytes(field).to_vec()).collect());

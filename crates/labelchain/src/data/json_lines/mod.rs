@@ -4,7 +4,8 @@
 //! is numeric if its cells are numbers, or `true` and `false`, which are 1 and 0; one string makes
 //! it nominal, its values in byte order, a number among them as it is spelt. JSON tells numbers and
 //! strings apart, so `"1"` is a name, unless the column is known to be numeric
-//! ([`ReadOptions::attributes`]). Missing is `null`, and a key that a row does not have.
+//! ([`ReadOptions::attributes`]). Missing is `null`, and a key that a row does not have; inputs that are known are
+//! columns even if no row has their key, with a note.
 //!
 //! A label is 0 or 1, `true` or `false`, or a string that CSV would accept. The column of tags may
 //! hold arrays of strings, or strings with separators. Nothing else may be nested.
@@ -27,7 +28,7 @@ use std::path::Path;
 use super::label_list::LabelChoice;
 use super::lines::{Budget, Encoding, Line, Lines};
 use super::rows::{Cell, MAX_COLUMNS, NamedColumns, Role, Row as _};
-use super::{Blocks, Dataset, ReadOptions, Spelt, check_names, number};
+use super::{Attribute, Blocks, Dataset, Note, ReadOptions, Spelt, check_names, number};
 use crate::error::{ContentError, Error, Remedy, Result};
 use object::Object;
 
@@ -63,12 +64,20 @@ pub(crate) fn read<'p>(
         })));
     }
 
+    let absent = keys.add_absent(options);
     let mut names = keys.names.clone();
     for (at, name) in names.iter_mut().enumerate().filter(|(_, name)| name.trim().is_empty()) {
         *name = format!("column{}", at + 1);
     }
     check_names(path, &mut names, options.dedupe)?;
     let mut columns = NamedColumns::new(path, names, options)?;
+    if let Some(first) = absent.first() {
+        let text = format!(
+            "keys that no row has, and that are missing in all: {} (first: {first:?})",
+            absent.len()
+        );
+        columns.notes.push(Note { code: "absent-keys", text });
+    }
     for (role, &has_text) in columns.roles.iter_mut().zip(&keys.has_text) {
         if *role == Role::Unknown && has_text {
             *role = Role::Value;
@@ -138,6 +147,30 @@ impl Keys {
             self.has_text[column] |= cell == Cell::Text;
         }
         Ok(())
+    }
+
+    /// Adds the inputs that are known and that no object has: a key that is left out is missing, in some rows as
+    /// in all. Where none of them is there, these are other rows, which is for others to say. What only says which
+    /// row is which has no values, and may be absent.
+    fn add_absent(&mut self, options: &ReadOptions) -> Vec<String> {
+        let roles = &options.roles;
+        let is_known = |known: &&Attribute| {
+            let is_id = known.values().is_some_and(<[String]>::is_empty);
+            !is_id && !roles.id.contains(&known.name) && !roles.text.contains(&known.name)
+        };
+        let is_there = |known: &&Attribute| self.places.contains_key(&known.name);
+        let (there, absent): (Vec<&Attribute>, Vec<&Attribute>) =
+            options.attributes.iter().filter(is_known).partition(is_there);
+        if there.is_empty() {
+            return vec![];
+        }
+        let absent: Vec<String> = absent.into_iter().map(|known| known.name.clone()).collect();
+        for name in &absent {
+            self.places.insert(name.clone(), self.names.len());
+            self.names.push(name.clone());
+            self.has_text.push(false);
+        }
+        absent
     }
 
     /// Refuses a key that cannot be a column.

@@ -12,6 +12,8 @@ pub(super) struct Column {
     pub(super) leaf: usize,
     /// Whether a cell may be missing; of a list, whether the whole list may be.
     pub(super) is_optional: bool,
+    /// Whether its numbers are days or moments.
+    pub(super) is_date: bool,
 }
 
 /// What the cells of a column are.
@@ -58,7 +60,8 @@ pub(super) fn columns(schema: &SchemaDescriptor) -> Vec<Column> {
             } else {
                 kind(field)
             };
-            Column { name: field.name().into(), kind, leaf, is_optional: field.is_optional() }
+            let (name, is_optional) = (field.name().into(), field.is_optional());
+            Column { name, kind, leaf, is_optional, is_date: is_date(field) }
         })
         .collect()
 }
@@ -91,6 +94,20 @@ fn kind(field: &Type) -> Kind {
         return Kind::Other("a list".into());
     }
     primitive(field)
+}
+
+fn is_date(field: &Type) -> bool {
+    use ConvertedType as Old;
+    let info = field.get_basic_info();
+    let is_annotated = match info.logical_type_ref() {
+        Some(LogicalType::Date | LogicalType::Timestamp(_)) => true,
+        Some(_) => false,
+        None => matches!(
+            info.converted_type(),
+            Old::DATE | Old::TIMESTAMP_MILLIS | Old::TIMESTAMP_MICROS
+        ),
+    };
+    field.is_primitive() && (is_annotated || field.get_physical_type() == Physical::INT96)
 }
 
 fn is_annotated(field: &Type, logical: &LogicalType, converted: ConvertedType) -> bool {

@@ -85,6 +85,8 @@ impl OpenTable<'_> {
         let weights = weights.map(<[f64]>::to_vec);
         let (data, found) =
             source.rows(rows, columns, plan, about.is_sparse, options)?.finish(weights)?;
+        let dates = columns.iter().filter(|column| column.is_date);
+        let data = data.with_milliseconds(dates.map(|column| column.name.clone()).collect());
         let notes = std::mem::take(notes).into_iter().chain(found).collect();
         Ok(Reading { table: Table::Rows(data), notes })
     }
