@@ -8,10 +8,10 @@
 mod column_blocks;
 mod memberships;
 mod ranking;
+mod spare;
 mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
-pub(crate) use memberships::LANES;
 pub use memberships::Memberships;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
@@ -24,8 +24,9 @@ use rayon::prelude::*;
 use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
-use crate::product::{ROWS_AT_ONCE, times_transposed};
+use crate::product::{ROWS_AT_ONCE, multiply_rows, vectorized};
 use column_blocks::Comparison;
+use spare::SpareTables;
 use term_sums::{Query, SparseRows, TermSums, dense_distances, sparse_distance};
 
 /// Standardized training rows, laid out for distances.
@@ -39,6 +40,8 @@ pub struct Neighbourhood<'d> {
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
     /// The rows laid out for distances that are summed term by term, once a ranking is asked for.
     term_sums: OnceLock<TermSums>,
+    /// The tables of blocks that were measured before.
+    spare: Arc<SpareTables>,
     max_memory: u64,
 }
 
@@ -76,8 +79,8 @@ impl Neighbourhood<'_> {
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let encoded = Encoded::new(attributes, features)?;
         let (columns, term_sums) = (OnceLock::new(), OnceLock::new());
-        let max_memory = u64::MAX;
-        Ok(Neighbourhood { attributes, features, encoded, columns, term_sums, max_memory })
+        let (spare, max_memory) = (Arc::default(), u64::MAX);
+        Ok(Neighbourhood { attributes, features, encoded, columns, term_sums, spare, max_memory })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -106,7 +109,7 @@ impl Neighbourhood<'_> {
     /// training row; row by row.
     pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
         match (&self.encoded, Encoded::new(queries.attributes(), queries.features())?) {
-            (Some(train), Some(queries)) => Ok(queries.distances(train)),
+            (Some(train), Some(queries)) => Ok(queries.distances(train, &self.spare)),
             _ => {
                 let term_sums = self.term_sums();
                 let distances = |row| term_sums.query(queries.features(), row).distances();
@@ -115,6 +118,11 @@ impl Neighbourhood<'_> {
                 Ok(by_row.concat())
             }
         }
+    }
+
+    /// How much each training row belongs to the neighbourhood of rows at these distances, with this β.
+    pub fn memberships(&self, distances: Vec<f64>, decay: f64) -> Memberships {
+        Memberships::of_spare(distances, self.n_rows(), decay, &self.spare)
     }
 
     /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
@@ -149,7 +157,7 @@ impl Neighbourhood<'_> {
         };
         let estimates = match distances {
             Some(distances) => Cow::Borrowed(distances),
-            None => Cow::Owned(encoded.distances(train)),
+            None => Cow::Owned(encoded.distances(train, &self.spare)),
         };
         let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
         let ranking = |row: usize| {
@@ -171,7 +179,11 @@ impl Neighbourhood<'_> {
             let estimates = &estimates[row * n_train..(row + 1) * n_train];
             Arc::new(Ranking::of_estimates(estimates, error, query, distances_to))
         };
-        Ok(rows.map(ranking).collect())
+        let rankings = rows.map(ranking).collect();
+        if let Cow::Owned(estimates) = estimates {
+            self.spare.give(estimates);
+        }
+        Ok(rankings)
     }
 
     /// The rows laid out for distances that are summed term by term.
@@ -238,9 +250,9 @@ impl Encoded<'_> {
 
     /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
     /// rounding are set to 0.
-    fn distances(&self, train: &Encoded) -> Vec<f64> {
+    fn distances(&self, train: &Encoded, spare: &SpareTables) -> Vec<f64> {
         let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
-        let mut distances = vec![0.0; n * m];
+        let mut distances = spare.take(n * m);
         if m == 0 {
             return distances;
         }
@@ -250,11 +262,16 @@ impl Encoded<'_> {
             let rows = start..n.min(start + ROWS_AT_ONCE);
             self.products(train, rows.clone(), distances);
             let norms = &self.squared_norms[rows];
-            for (row, &norm) in distances.chunks_mut(m).zip(norms) {
-                for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
-                    *distance = (norm + other - 2.0 * *distance).max(0.0);
-                }
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (row, &norm) in distances.chunks_mut(m).zip(norms) {
+                        for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
+                            *distance = (norm + other - 2.0 * *distance).max(0.0);
+                        }
+                    }
+                },
+            );
         });
         distances
     }
@@ -266,9 +283,10 @@ impl Encoded<'_> {
         if let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) {
             let width = self.features.n_columns();
             let a = &a.cells()[rows.start * width..rows.end * width];
-            products.copy_from_slice(&times_transposed(a, b.cells(), rows.len(), m, width));
+            multiply_rows(a, b.cells(), products, m, width);
             return;
         }
+        products.fill(0.0);
         let columns = train.columns.get_or_init(|| stored_cells(&train.features));
         for (query, products) in rows.zip(products.chunks_mut(m.max(1))) {
             for (column, x) in self.features.entries(query) {

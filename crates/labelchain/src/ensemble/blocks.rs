@@ -37,7 +37,7 @@ impl<'a> RowBlock<'a> {
         let here = data.select(&rows);
         let distances = decay.map(|_| train.distances(&here)).transpose()?;
         let rankings = train.rankings(&here, needs, distances.as_deref())?;
-        let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
+        let of = |(distances, decay)| train.memberships(distances, decay);
         let memberships = distances.zip(decay).map(of);
         Ok(RowBlock { data, rows, known: None, memberships, rankings })
     }
