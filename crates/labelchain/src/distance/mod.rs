@@ -13,6 +13,7 @@ mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
 pub use memberships::Memberships;
+pub(crate) use ranking::OwnRankings;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
@@ -42,6 +43,8 @@ pub struct Neighbourhood<'d> {
     term_sums: OnceLock<TermSums>,
     /// The tables of blocks that were measured before.
     spare: Arc<SpareTables>,
+    /// Where the rankings of the rows among themselves are kept; none where nobody asks twice.
+    own_rankings: Option<&'d OwnRankings>,
     max_memory: u64,
 }
 
@@ -72,15 +75,23 @@ impl Neighbourhood<'_> {
 
     /// Lays out the rows of a training set.
     pub fn of_prepared(train: &Prepared) -> Result<Neighbourhood<'_>> {
-        Ok(Neighbourhood::of(train.data())?.within(train.memory().limit()))
+        let rows = Neighbourhood::of(train.data())?.within(train.memory().limit());
+        Ok(Neighbourhood { own_rankings: Some(train.own_rankings()), ..rows })
     }
 
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let encoded = Encoded::new(attributes, features)?;
-        let (columns, term_sums) = (OnceLock::new(), OnceLock::new());
-        let (spare, max_memory) = (Arc::default(), u64::MAX);
-        Ok(Neighbourhood { attributes, features, encoded, columns, term_sums, spare, max_memory })
+        Ok(Neighbourhood {
+            attributes,
+            features,
+            encoded,
+            columns: OnceLock::new(),
+            term_sums: OnceLock::new(),
+            spare: Arc::default(),
+            own_rankings: None,
+            max_memory: u64::MAX,
+        })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -143,6 +154,32 @@ impl Neighbourhood<'_> {
             Needs::Inputs => Vec::new(),
             Needs::Ranking => self.rank(queries, distances)?,
         };
+        Ok(Some(Rankings { train: self, rankings }))
+    }
+
+    /// The same for some rows of `data`. Where these are the training rows themselves, rankings that were
+    /// made before are taken again.
+    pub(crate) fn rankings_of_rows(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        needs: Needs,
+        distances: Option<&[f64]>,
+    ) -> Result<Option<Rankings<'_>>> {
+        let is_own = std::ptr::eq(data.features(), self.features) && needs == Needs::Ranking;
+        let own = self.own_rankings.filter(|_| is_own);
+        let (n_rows, n_inputs) = (self.n_rows(), self.attributes.len());
+        let Some(places) = own.and_then(|own| own.places(n_rows, n_inputs, self.max_memory)) else {
+            return self.rankings(&data.select(rows), needs, distances);
+        };
+        let known = |&row: &usize| places[row].get().cloned().map(Ranking::of).map(Arc::new);
+        if let Some(rankings) = rows.iter().map(known).collect() {
+            return Ok(Some(Rankings { train: self, rankings }));
+        }
+        let rankings = self.rank(&data.select(rows), distances)?;
+        for (&row, ranking) in rows.iter().zip(&rankings) {
+            places[row].get_or_init(|| ranking.nearest_rows());
+        }
         Ok(Some(Rankings { train: self, rankings }))
     }
 
