@@ -46,7 +46,8 @@ mod tests {
         spare.give(table);
         let shorter = spare.take(40);
         assert_eq!((shorter.as_ptr(), shorter.len()), (place, 40));
-        assert_ne!(spare.take(40).as_ptr(), place, "another is still in use");
+        let other = spare.take(40);
+        assert_ne!(other.as_ptr(), place, "the first is still in use");
         spare.give(shorter);
         let longer = spare.take(100);
         assert_eq!((longer.as_ptr(), longer.len()), (place, 100));

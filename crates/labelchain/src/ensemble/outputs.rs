@@ -9,7 +9,7 @@ use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
 use crate::chain::{Block, OrderCounts, Outputs, Scale, WeightedLabelSets};
 use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
-use crate::distance::Neighbourhood;
+use crate::distance::{BLOCK, Needs, Neighbourhood};
 use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
 use crate::prepare::Prepared;
@@ -291,10 +291,14 @@ impl Ensemble {
     /// How many training rows are scored at a time. A model of any order makes its parts ready for each
     /// block anew, so that larger blocks are better where no distances have to be kept for them.
     fn held_out_at_once(&self, train: Option<&Neighbourhood>) -> usize {
-        const MOST_CELLS: usize = 1 << 16;
+        const MOST_CELLS: usize = 1 << 15;
         let is_any_order = self.members.iter().all(|member| member.any_order_model().is_some());
+        let keeps_distances = self.decay().is_some() || self.needs() == Needs::Ranking;
         match rows_at_once(train) {
-            n if train.is_none() && is_any_order => n.max(MOST_CELLS / self.n_labels.max(1)),
+            BLOCK if is_any_order && !keeps_distances => {
+                BLOCK.max(MOST_CELLS / self.n_labels.max(1))
+            }
+            // Memory is scarce, or distances take it.
             n => n,
         }
     }
