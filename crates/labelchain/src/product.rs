@@ -63,10 +63,21 @@ const fn inverse_factorials<const N: usize>() -> [f64; N] {
 /// If a slice is not as long as its sizes say.
 pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: usize) -> Vec<f64> {
     assert_eq!(a.len(), n * width, "a has n rows");
-    assert_eq!(b.len(), m * width, "b has m rows");
     let mut product = vec![0.0; n * m];
+    multiply_rows(a, b, &mut product, m, width);
+    product
+}
+
+/// The same in a place of n · m numbers, whatever these are.
+///
+/// # Panics
+/// If a slice is not as long as its sizes say.
+pub(crate) fn multiply_rows(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
+    assert_eq!(a.len() * m, product.len() * width, "a has n rows");
+    assert_eq!(b.len(), m * width, "b has m rows");
     if product.is_empty() || width == 0 {
-        return product;
+        product.fill(0.0);
+        return;
     }
     for (a, product) in a.chunks(ROWS_AT_ONCE * width).zip(product.chunks_mut(ROWS_AT_ONCE * m)) {
         if a.len() == ROWS_AT_ONCE * width {
@@ -79,7 +90,6 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
             product.copy_from_slice(&rows[..product.len()]);
         }
     }
-    product
 }
 
 /// Rows of a that are multiplied at once.

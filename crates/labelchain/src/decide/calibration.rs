@@ -55,9 +55,11 @@ impl Calibration {
         // The thresholds of rare labels are drawn towards one of all labels. That is done on scores, of
         // which undersampling has made about the same for rare and for frequent labels; probabilities of
         // rare labels are all small.
-        let scores = ranked.iter().flat_map(|of| &of.descending).copied();
-        let of_all_labels = micro_f1(scores.collect());
-        let of_label = |of: &RankedLabel| {
+        let scores: Vec<&[(f64, bool)]> = ranked.iter().map(|of| &of.descending[..]).collect();
+        let of_all_labels = micro_f1(scores.concat());
+        let calibrated: Vec<Vec<(f64, bool)>> =
+            ranked.par_iter().map(|of| of.calibrated(scale)).collect();
+        let of_label = |(of, calibrated): (&RankedLabel, &Vec<(f64, bool)>)| {
             let threshold = macro_f1(&of.descending, &of.places, &halves, of_all_labels);
             LabelCalibration {
                 curve: of.curve.clone(),
@@ -67,12 +69,11 @@ impl Calibration {
                 } else {
                     of.curve.probability(threshold, scale)
                 },
-                points: operating_points(&of.calibrated(scale)),
+                points: operating_points(calibrated),
             }
         };
-        let by_label = ranked.par_iter().map(of_label).collect();
-        let cells = ranked.iter().flat_map(|of| of.calibrated(scale));
-        Calibration { scale, by_label, micro_f1: micro_f1(cells.collect()) }
+        let by_label = ranked.par_iter().zip(&calibrated).map(of_label).collect();
+        Calibration { scale, by_label, micro_f1: micro_f1(calibrated.concat()) }
     }
 
     /// By label.

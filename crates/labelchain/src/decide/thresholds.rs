@@ -4,38 +4,69 @@ use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
 
-/// The threshold of greatest F1 among rows of descending score, of which only those wanted count: the label
-/// is given where the score is at least the threshold. It lies half-way between two scores, and of equals
-/// it is the higher; below all scores it is the least. None where no row is relevant.
-fn best_f1(descending: &[(f64, bool)], is_wanted: impl Fn(usize) -> bool) -> Option<f64> {
-    let wanted =
-        || descending.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, row)| *row);
-    let n_relevant = wanted().filter(|(_, relevant)| *relevant).count();
-    if n_relevant == 0 {
-        return None;
-    }
-    let (mut n_given, mut n_right) = (0usize, 0usize);
-    let (mut best, mut threshold) = (0.0, f64::INFINITY);
-    let mut rows = wanted().peekable();
-    while let Some((p, relevant)) = rows.next() {
-        n_given += 1;
-        n_right += usize::from(relevant);
-        let below = rows.peek().map_or(p, |(below, _)| *below);
-        if below == p && rows.peek().is_some() {
-            continue;
-        }
-        let f1 = 2.0 * n_right as f64 / (n_given + n_relevant) as f64;
-        if f1 > best {
-            (best, threshold) = (f1, (p + below) / 2.0);
-        }
-    }
-    Some(threshold)
+/// The search for the threshold of greatest F1 among rows that come by descending score: the label is given
+/// where the score is at least the threshold. It lies half-way between two scores, and of equals it is the
+/// higher; below all scores it is the least.
+#[derive(Clone, Copy)]
+struct BestF1 {
+    n_relevant: usize,
+    n_given: usize,
+    n_right: usize,
+    /// How many were right at the last threshold that was looked at. A lower threshold that is right no
+    /// more often has a lower F1.
+    n_right_before: usize,
+    last: f64,
+    greatest: f64,
+    threshold: f64,
 }
 
-/// The one threshold of greatest F1 for all cells.
+impl BestF1 {
+    /// Among rows of which so many are relevant.
+    fn new(n_relevant: usize) -> BestF1 {
+        let (greatest, threshold) = (0.0, f64::INFINITY);
+        let (n_given, n_right, n_right_before) = (0, 0, 0);
+        BestF1 { n_relevant, n_given, n_right, n_right_before, last: 0.0, greatest, threshold }
+    }
+
+    /// The next row.
+    fn push(&mut self, (score, relevant): (f64, bool)) {
+        if score != self.last {
+            self.look(score);
+        }
+        self.n_given += 1;
+        self.n_right += usize::from(relevant);
+        self.last = score;
+    }
+
+    /// Looks at the threshold between the rows so far and those from this score on.
+    fn look(&mut self, below: f64) {
+        if self.n_right > self.n_right_before {
+            let f1 = 2.0 * self.n_right as f64 / (self.n_given + self.n_relevant) as f64;
+            if f1 > self.greatest {
+                (self.greatest, self.threshold) = (f1, (self.last + below) / 2.0);
+            }
+            self.n_right_before = self.n_right;
+        }
+    }
+
+    /// The threshold; none where no row is relevant.
+    fn found(mut self) -> Option<f64> {
+        self.look(self.last);
+        (self.n_relevant > 0).then_some(self.threshold)
+    }
+}
+
+fn best_f1(descending: &[(f64, bool)]) -> Option<f64> {
+    let mut best = BestF1::new(descending.iter().filter(|(_, relevant)| *relevant).count());
+    descending.iter().for_each(|&row| best.push(row));
+    best.found()
+}
+
+/// The one threshold of greatest F1 for all cells, which come label by label, by descending score.
 pub(super) fn micro_f1(mut cells: Vec<(f64, bool)>) -> f64 {
-    cells.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    best_f1(&cells, |_| true).unwrap_or(0.5)
+    // This sort finds what is sorted already and merges it.
+    cells.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    best_f1(&cells).unwrap_or(0.5)
 }
 
 /// Half samples whose best thresholds are averaged.
@@ -57,6 +88,16 @@ impl Halves {
         }
         Halves(of_row)
     }
+
+    /// The halves that a row is in.
+    fn of(&self, row: usize) -> impl Iterator<Item = usize> {
+        let mut rest = self.0[row];
+        std::iter::from_fn(move || {
+            let half = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(half)
+        })
+    }
 }
 
 /// A threshold for the F1 of one label: the mean of the best thresholds of ten half samples, because the
@@ -69,9 +110,17 @@ pub(super) fn macro_f1(
     halves: &Halves,
     of_all_labels: f64,
 ) -> f64 {
-    let n_relevant = descending.iter().filter(|(_, relevant)| *relevant).count() as f64;
-    let best = |half: usize| best_f1(descending, |at| halves.0[rows[at]] >> half & 1 == 1);
-    let found: Vec<f64> = (0..N_HALVES).filter_map(best).collect();
+    let mut relevant_in_half = [0; N_HALVES];
+    let mut n_relevant = 0.0;
+    for (_, &row) in descending.iter().zip(rows).filter(|((_, relevant), _)| *relevant) {
+        n_relevant += 1.0;
+        halves.of(row).for_each(|half| relevant_in_half[half] += 1);
+    }
+    let mut best = relevant_in_half.map(BestF1::new);
+    for (&cell, &row) in descending.iter().zip(rows) {
+        halves.of(row).for_each(|half| best[half].push(cell));
+    }
+    let found: Vec<f64> = best.into_iter().filter_map(BestF1::found).collect();
     if found.is_empty() {
         return of_all_labels;
     }
@@ -178,7 +227,7 @@ mod tests {
                 2.0 * right as f64 / (given + n_relevant).max(1) as f64
             };
             let all = rows.iter().map(|(p, _)| f1(*p)).fold(0.0, f64::max);
-            match best_f1(&rows, |_| true) {
+            match best_f1(&rows) {
                 Some(threshold) => assert_eq!(f1(threshold), all),
                 None => assert_eq!(n_relevant, 0),
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::spare::SpareTables;
 use crate::product::{exponentials, vectorized};
 
 /// Memberships of every training row in the fuzzy neighbourhood of each row to be labelled: a training
@@ -27,19 +28,34 @@ struct Table {
     /// exp(-β (D - m)), where m is the least distance of the row to any training row. This is the
     /// membership up to a factor exp(β m) of the row, which cancels in every ratio of sums and keeps
     /// the memberships of far rows from vanishing.
-    scaled: Vec<[f64; LANES]>,
+    scaled: Vec<f64>,
+    /// Who takes both tables when they are done with.
+    spare: Arc<SpareTables>,
 }
 
-/// The memberships of this many rows in one training row lie side by side, so that one SIMD
-/// instruction adds them to the sums of all these rows.
-pub(crate) const LANES: usize = 8;
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.spare.give(std::mem::take(&mut self.distances));
+        self.spare.give(std::mem::take(&mut self.scaled));
+    }
+}
 
 impl Memberships {
     /// Rows with these distances to `n_train` training rows each, and β.
     pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
+        Memberships::of_spare(distances, n_train, decay, &Arc::default())
+    }
+
+    /// The same in a spare table.
+    pub(super) fn of_spare(
+        distances: Vec<f64>,
+        n_train: usize,
+        decay: f64,
+        spare: &Arc<SpareTables>,
+    ) -> Memberships {
         let n_rows = distances.len() / n_train.max(1);
-        let scaled = vec![[0.0; LANES]; n_rows.div_ceil(LANES) * n_train];
-        let mut table = Table { n_train, distances, decay, scaled };
+        let scaled = spare.take(distances.len());
+        let mut table = Table { n_train, distances, decay, scaled, spare: Arc::clone(spare) };
         table.set_decay(decay);
         Memberships { table: Arc::new(table), rows: (0..n_rows).collect() }
     }
@@ -72,51 +88,63 @@ impl Memberships {
 
     /// The distances of one row.
     pub fn distances_of(&self, row: usize) -> &[f64] {
-        let (row, n_train) = (self.rows[row], self.table.n_train);
-        &self.table.distances[row * n_train..(row + 1) * n_train]
+        self.table.of_row(&self.table.distances, self.rows[row])
     }
 
-    /// The memberships that lie side by side in `LANES` lanes, one line of lanes for each training
-    /// row; and the rows that have some of these lanes, each with its lane.
-    pub(crate) fn blocks(
-        &self,
-    ) -> impl Iterator<Item = (&[[f64; LANES]], impl Iterator<Item = (usize, usize)> + Clone)> {
-        let n_train = self.table.n_train;
-        let is_together = |a: &usize, b: &usize| a / LANES == b / LANES;
-        let mut start = 0;
-        self.rows.chunk_by(is_together).map(move |rows| {
-            let lines = &self.table.scaled[rows[0] / LANES * n_train..][..n_train];
-            let first = start;
-            start += rows.len();
-            (lines, rows.iter().enumerate().map(move |(at, row)| (first + at, row % LANES)))
-        })
+    /// The memberships of one row up to a factor of the row: that of the nearest training row is 1.
+    pub(crate) fn scaled_of(&self, row: usize) -> &[f64] {
+        self.table.of_row(&self.table.scaled, self.rows[row])
     }
 }
 
+/// Exponentials that are computed at a time: enough independent ones to keep SIMD registers busy.
+const AT_ONCE: usize = 16;
+
 impl Table {
+    /// The numbers that one row has in one of the tables.
+    fn of_row<'t>(&self, table: &'t [f64], row: usize) -> &'t [f64] {
+        &table[row * self.n_train..(row + 1) * self.n_train]
+    }
+
     fn set_decay(&mut self, decay: f64) {
         self.decay = decay;
         let n_train = self.n_train.max(1);
-        let distances = self.distances.par_chunks(LANES * n_train);
-        self.scaled.par_chunks_mut(n_train).zip(distances).for_each(|(lines, rows)| {
-            // Lanes past the last row, which nobody reads, are those of the first once more.
-            let row = |lane| rows.chunks(n_train).nth(lane).unwrap_or(&rows[..n_train]);
-            let rows: [&[f64]; LANES] = std::array::from_fn(row);
-            let least = rows.map(|row| row.iter().copied().fold(f64::INFINITY, f64::min));
+        let rows = self.distances.par_chunks(n_train);
+        self.scaled.par_chunks_mut(n_train).zip(rows).for_each(|(scaled, distances)| {
             vectorized(
                 #[inline(always)]
-                || {
-                    // The body of a plain loop is inlined and becomes SIMD code; that of `for_each`
-                    // is not.
-                    for (at, line) in lines.iter_mut().enumerate() {
-                        for (lane, exponent) in line.iter_mut().enumerate() {
-                            *exponent = -decay * (rows[lane][at] - least[lane]);
-                        }
-                        exponentials(line);
-                    }
-                },
+                || scale(distances, decay, scaled),
             );
         });
+    }
+}
+
+/// exp(-β (D - m)) of the distances D of one row, of which m is the least.
+#[inline(always)]
+fn scale(distances: &[f64], decay: f64, scaled: &mut [f64]) {
+    let (many, few) = distances.as_chunks::<AT_ONCE>();
+    // The least of each lane, so that no comparison waits for the one before it.
+    let mut lanes = [f64::INFINITY; AT_ONCE];
+    for distances in many {
+        for (least, &distance) in lanes.iter_mut().zip(distances) {
+            *least = if distance < *least { distance } else { *least };
+        }
+    }
+    let least = lanes.iter().chain(few).copied().fold(f64::INFINITY, f64::min);
+    let (many_scaled, few_scaled) = scaled.as_chunks_mut::<AT_ONCE>();
+    // The bodies of plain loops are inlined and become SIMD code; those of `for_each` are not.
+    for (scaled, distances) in many_scaled.iter_mut().zip(many) {
+        let mut exponents = *distances;
+        for exponent in &mut exponents {
+            *exponent = -decay * (*exponent - least);
+        }
+        exponentials(&mut exponents);
+        *scaled = exponents;
+    }
+    for (scaled, &distance) in few_scaled.iter_mut().zip(few) {
+        let mut exponent = [-decay * (distance - least)];
+        exponentials(&mut exponent);
+        *scaled = exponent[0];
     }
 }
 
@@ -126,19 +154,17 @@ mod tests {
 
     /// The memberships in all training rows of each row.
     fn by_row(memberships: &Memberships) -> Vec<Vec<f64>> {
-        let mut by_row = vec![Vec::new(); memberships.n_rows()];
-        for (lines, rows) in memberships.blocks() {
-            rows.for_each(|(row, lane)| by_row[row] = lines.iter().map(|it| it[lane]).collect());
-        }
-        by_row
+        (0..memberships.n_rows()).map(|row| memberships.scaled_of(row).to_vec()).collect()
     }
 
     #[test]
     fn memberships_are_exponentials_of_the_excess_over_the_nearest() {
-        let distances: Vec<f64> = (0..11 * 5).map(|at| f64::from(at * 7 % 13)).collect();
-        let found = by_row(&Memberships::new(distances.clone(), 5, 0.5));
+        // As many as are computed at a time, and some more.
+        let n_train = AT_ONCE + 5;
+        let distances: Vec<f64> = (0..11 * n_train).map(|at| (at * 7 % 13) as f64).collect();
+        let found = by_row(&Memberships::new(distances.clone(), n_train, 0.5));
         for (row, found) in found.iter().enumerate() {
-            let of_row = &distances[row * 5..(row + 1) * 5];
+            let of_row = &distances[row * n_train..(row + 1) * n_train];
             let least = of_row.iter().copied().fold(f64::INFINITY, f64::min);
             for (found, distance) in found.iter().zip(of_row) {
                 let expected = (-0.5 * (distance - least)).exp();
@@ -151,7 +177,6 @@ mod tests {
     fn some_rows_have_the_memberships_that_they_have_among_all() {
         let distances: Vec<f64> = (0..20 * 3).map(|at| f64::from(at * 7 % 13)).collect();
         let all = Memberships::new(distances.clone(), 3, 2.0);
-        // Two whole blocks.
         let rows = [0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19];
         let of_rows = rows.iter().flat_map(|row| distances[row * 3..row * 3 + 3].to_vec());
         let expected = Memberships::new(of_rows.collect(), 3, 2.0);

@@ -8,11 +8,12 @@
 mod column_blocks;
 mod memberships;
 mod ranking;
+mod spare;
 mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
-pub(crate) use memberships::LANES;
 pub use memberships::Memberships;
+pub(crate) use ranking::OwnRankings;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
@@ -24,8 +25,9 @@ use rayon::prelude::*;
 use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
-use crate::product::{ROWS_AT_ONCE, times_transposed};
+use crate::product::{ROWS_AT_ONCE, multiply_rows, vectorized};
 use column_blocks::Comparison;
+use spare::SpareTables;
 use term_sums::{Query, SparseRows, TermSums, dense_distances, sparse_distance};
 
 /// Standardized training rows, laid out for distances.
@@ -39,6 +41,10 @@ pub struct Neighbourhood<'d> {
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
     /// The rows laid out for distances that are summed term by term, once a ranking is asked for.
     term_sums: OnceLock<TermSums>,
+    /// The tables of blocks that were measured before.
+    spare: Arc<SpareTables>,
+    /// Where the rankings of the rows among themselves are kept; none where nobody asks twice.
+    own_rankings: Option<&'d OwnRankings>,
     max_memory: u64,
 }
 
@@ -69,15 +75,23 @@ impl Neighbourhood<'_> {
 
     /// Lays out the rows of a training set.
     pub fn of_prepared(train: &Prepared) -> Result<Neighbourhood<'_>> {
-        Ok(Neighbourhood::of(train.data())?.within(train.memory().limit()))
+        let rows = Neighbourhood::of(train.data())?.within(train.memory().limit());
+        Ok(Neighbourhood { own_rankings: Some(train.own_rankings()), ..rows })
     }
 
     /// Lays out rows of inputs.
     pub fn new<'d>(attributes: &'d [Attribute], features: &'d Matrix) -> Result<Neighbourhood<'d>> {
         let encoded = Encoded::new(attributes, features)?;
-        let (columns, term_sums) = (OnceLock::new(), OnceLock::new());
-        let max_memory = u64::MAX;
-        Ok(Neighbourhood { attributes, features, encoded, columns, term_sums, max_memory })
+        Ok(Neighbourhood {
+            attributes,
+            features,
+            encoded,
+            columns: OnceLock::new(),
+            term_sums: OnceLock::new(),
+            spare: Arc::default(),
+            own_rankings: None,
+            max_memory: u64::MAX,
+        })
     }
 
     /// The same, with so many bytes for all that the program holds.
@@ -106,7 +120,7 @@ impl Neighbourhood<'_> {
     /// training row; row by row.
     pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
         match (&self.encoded, Encoded::new(queries.attributes(), queries.features())?) {
-            (Some(train), Some(queries)) => Ok(queries.distances(train)),
+            (Some(train), Some(queries)) => Ok(queries.distances(train, &self.spare)),
             _ => {
                 let term_sums = self.term_sums();
                 let distances = |row| term_sums.query(queries.features(), row).distances();
@@ -115,6 +129,11 @@ impl Neighbourhood<'_> {
                 Ok(by_row.concat())
             }
         }
+    }
+
+    /// How much each training row belongs to the neighbourhood of rows at these distances, with this β.
+    pub fn memberships(&self, distances: Vec<f64>, decay: f64) -> Memberships {
+        Memberships::of_spare(distances, self.n_rows(), decay, &self.spare)
     }
 
     /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
@@ -138,6 +157,32 @@ impl Neighbourhood<'_> {
         Ok(Some(Rankings { train: self, rankings }))
     }
 
+    /// The same for some rows of `data`. Where these are the training rows themselves, rankings that were
+    /// made before are taken again.
+    pub(crate) fn rankings_of_rows(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        needs: Needs,
+        distances: Option<&[f64]>,
+    ) -> Result<Option<Rankings<'_>>> {
+        let is_own = std::ptr::eq(data.features(), self.features) && needs == Needs::Ranking;
+        let own = self.own_rankings.filter(|_| is_own);
+        let (n_rows, n_inputs) = (self.n_rows(), self.attributes.len());
+        let Some(places) = own.and_then(|own| own.places(n_rows, n_inputs, self.max_memory)) else {
+            return self.rankings(&data.select(rows), needs, distances);
+        };
+        let known = |&row: &usize| places[row].get().cloned().map(Ranking::of).map(Arc::new);
+        if let Some(rankings) = rows.iter().map(known).collect() {
+            return Ok(Some(Rankings { train: self, rankings }));
+        }
+        let rankings = self.rank(&data.select(rows), distances)?;
+        for (&row, ranking) in rows.iter().zip(&rankings) {
+            places[row].get_or_init(|| ranking.nearest_rows());
+        }
+        Ok(Some(Rankings { train: self, rankings }))
+    }
+
     fn rank(&self, queries: &Dataset, distances: Option<&[f64]>) -> Result<Vec<Arc<Ranking>>> {
         let (features, n_train) = (queries.features(), self.n_rows());
         let term_sums = self.term_sums();
@@ -149,7 +194,7 @@ impl Neighbourhood<'_> {
         };
         let estimates = match distances {
             Some(distances) => Cow::Borrowed(distances),
-            None => Cow::Owned(encoded.distances(train)),
+            None => Cow::Owned(encoded.distances(train, &self.spare)),
         };
         let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
         let ranking = |row: usize| {
@@ -171,7 +216,11 @@ impl Neighbourhood<'_> {
             let estimates = &estimates[row * n_train..(row + 1) * n_train];
             Arc::new(Ranking::of_estimates(estimates, error, query, distances_to))
         };
-        Ok(rows.map(ranking).collect())
+        let rankings = rows.map(ranking).collect();
+        if let Cow::Owned(estimates) = estimates {
+            self.spare.give(estimates);
+        }
+        Ok(rankings)
     }
 
     /// The rows laid out for distances that are summed term by term.
@@ -238,9 +287,9 @@ impl Encoded<'_> {
 
     /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
     /// rounding are set to 0.
-    fn distances(&self, train: &Encoded) -> Vec<f64> {
+    fn distances(&self, train: &Encoded, spare: &SpareTables) -> Vec<f64> {
         let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
-        let mut distances = vec![0.0; n * m];
+        let mut distances = spare.take(n * m);
         if m == 0 {
             return distances;
         }
@@ -250,11 +299,16 @@ impl Encoded<'_> {
             let rows = start..n.min(start + ROWS_AT_ONCE);
             self.products(train, rows.clone(), distances);
             let norms = &self.squared_norms[rows];
-            for (row, &norm) in distances.chunks_mut(m).zip(norms) {
-                for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
-                    *distance = (norm + other - 2.0 * *distance).max(0.0);
-                }
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (row, &norm) in distances.chunks_mut(m).zip(norms) {
+                        for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
+                            *distance = (norm + other - 2.0 * *distance).max(0.0);
+                        }
+                    }
+                },
+            );
         });
         distances
     }
@@ -266,9 +320,10 @@ impl Encoded<'_> {
         if let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) {
             let width = self.features.n_columns();
             let a = &a.cells()[rows.start * width..rows.end * width];
-            products.copy_from_slice(&times_transposed(a, b.cells(), rows.len(), m, width));
+            multiply_rows(a, b.cells(), products, m, width);
             return;
         }
+        products.fill(0.0);
         let columns = train.columns.get_or_init(|| stored_cells(&train.features));
         for (query, products) in rows.zip(products.chunks_mut(m.max(1))) {
             for (column, x) in self.features.entries(query) {

@@ -35,16 +35,45 @@ impl Ord for Ranked {
 /// Most searches for neighbours end among the nearest rows, so only these are measured and sorted at
 /// once. The others are when somebody first asks for them, and once for all who do.
 pub struct Ranking {
-    /// The nearest rows, sorted.
-    nearest: Vec<Ranked>,
-    /// Every row that is no farther than this is among the nearest.
-    radius: f64,
-    /// The row that is to be labelled.
-    query: Query,
+    nearest: Arc<NearestRows>,
     /// The distance of every training row, by its number.
     distances: OnceLock<Vec<f64>>,
     /// The rows beyond the radius, sorted.
     far: OnceLock<Vec<Ranked>>,
+}
+
+/// The training rows nearest to one row.
+pub(super) struct NearestRows {
+    /// Sorted.
+    rows: Vec<Ranked>,
+    /// Every row that is no farther than this is among them.
+    radius: f64,
+    /// The row that is to be labelled.
+    query: Query,
+}
+
+/// The rankings of training rows among themselves, as far as somebody asked for them. Validation, tuning,
+/// calibration and several methods ask for the same ones. The distances of all rows are not kept.
+#[derive(Default)]
+pub(crate) struct OwnRankings(OnceLock<Vec<OnceLock<Arc<NearestRows>>>>);
+
+impl OwnRankings {
+    /// What these rankings take at most: all of them together are not kept where it is more.
+    const MOST_BYTES: u64 = 1 << 28;
+
+    /// A place for the ranking of each of so many rows of so many inputs; none where they would take a
+    /// large part of so much memory.
+    pub(super) fn places(
+        &self,
+        n_rows: usize,
+        n_inputs: usize,
+        max_memory: u64,
+    ) -> Option<&[OnceLock<Arc<NearestRows>>]> {
+        let of_row = 2 * N_NEAREST * size_of::<Ranked>() + n_inputs * size_of::<f64>();
+        let n_bytes = (n_rows as u64).saturating_mul(of_row as u64);
+        let is_small = n_bytes <= OwnRankings::MOST_BYTES.min(max_memory / 8);
+        is_small.then(|| &self.0.get_or_init(|| (0..n_rows).map(|_| OnceLock::new()).collect())[..])
+    }
 }
 
 /// How many of the nearest rows are measured and sorted at once, or a few more.
@@ -61,8 +90,18 @@ impl Ranking {
         let ranked = |row: u32| Ranked { distance: distances[row as usize], row };
         let mut nearest: Vec<Ranked> = within(&distances, limit).into_iter().map(ranked).collect();
         nearest.sort_unstable();
-        let (distances, far) = (OnceLock::from(distances), OnceLock::new());
-        Ranking { nearest, radius: limit, query, distances, far }
+        let nearest = NearestRows { rows: nearest, radius: limit, query };
+        Ranking { distances: OnceLock::from(distances), ..Ranking::of(Arc::new(nearest)) }
+    }
+
+    /// Of rows that were found before.
+    pub(super) fn of(nearest: Arc<NearestRows>) -> Ranking {
+        Ranking { nearest, distances: OnceLock::new(), far: OnceLock::new() }
+    }
+
+    /// The rows nearest to it, to be kept.
+    pub(super) fn nearest_rows(&self) -> Arc<NearestRows> {
+        Arc::clone(&self.nearest)
     }
 
     /// Finds the nearest rows by estimates of their distances, none of which is wrong by more than
@@ -85,38 +124,38 @@ impl Ranking {
         let radius = limit + error;
         let mut nearest: Vec<Ranked> = ranked.filter(|row| row.distance <= radius).collect();
         nearest.sort_unstable();
-        Ranking { nearest, radius, query, distances: OnceLock::new(), far: OnceLock::new() }
+        Ranking::of(Arc::new(NearestRows { rows: nearest, radius, query }))
     }
 
     /// The nearest rows, the nearest first: all rows that are no farther than [`Ranking::radius`].
     pub(crate) fn nearest(&self) -> &[Ranked] {
-        &self.nearest
+        &self.nearest.rows
     }
 
     /// The distance within which every row is among the nearest; infinite where these are all rows.
     pub(crate) fn radius(&self) -> f64 {
-        self.radius
+        self.nearest.radius
     }
 
     /// The distance of every training row, by its number.
     pub(crate) fn distances(&self) -> &[f64] {
-        self.distances.get_or_init(|| self.query.distances())
+        self.distances.get_or_init(|| self.nearest.query.distances())
     }
 
     /// The nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Ranked> {
         let sorted = || {
-            if self.radius == f64::INFINITY {
+            if self.radius() == f64::INFINITY {
                 return Vec::new();
             }
             let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
             let all = self.distances().iter().enumerate().map(ranked);
-            let mut far: Vec<Ranked> = all.filter(|row| row.distance > self.radius).collect();
+            let mut far: Vec<Ranked> = all.filter(|row| row.distance > self.radius()).collect();
             far.sort_unstable();
             far
         };
         let far = std::iter::once_with(move || self.far.get_or_init(sorted));
-        self.nearest.iter().chain(far.flatten())
+        self.nearest().iter().chain(far.flatten())
     }
 }
 

@@ -81,12 +81,16 @@ pub(super) fn dense_distances(
             #[inline(always)]
             || {
                 let mut sums = [0.0; AT_ONCE];
+                // The bodies of plain loops are inlined; those of `map` and `for_each` are not always.
                 for (column, (&x, comparison)) in cells.iter().zip(comparisons).enumerate() {
-                    let v = rows.map(|row| row[column]);
                     if is_numeric {
-                        sums.iter_mut().zip(v).for_each(|(sum, v)| *sum += (x - v) * (x - v));
+                        for (sum, row) in sums.iter_mut().zip(&rows) {
+                            *sum += (x - row[column]) * (x - row[column]);
+                        }
                     } else {
-                        sums.iter_mut().zip(v).for_each(|(sum, v)| *sum += comparison.term(x, v));
+                        for (sum, row) in sums.iter_mut().zip(&rows) {
+                            *sum += comparison.term(x, row[column]);
+                        }
                     }
                 }
                 sums

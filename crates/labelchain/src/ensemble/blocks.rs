@@ -30,14 +30,23 @@ impl<'a> RowBlock<'a> {
         needs: Needs,
     ) -> Result<RowBlock<'a>> {
         let end = data.n_rows().min(start + rows_at_once(train));
-        let rows: Vec<usize> = (start..end).collect();
+        RowBlock::of_rows(data, (start..end).collect(), train, decay, needs)
+    }
+
+    /// The same for any rows, ascending.
+    pub(super) fn of_rows(
+        data: &'a Dataset,
+        rows: Vec<usize>,
+        train: Option<&'a Neighbourhood<'a>>,
+        decay: Option<f64>,
+        needs: Needs,
+    ) -> Result<RowBlock<'a>> {
         let Some(train) = train else {
             return Ok(RowBlock { data, rows, known: None, memberships: None, rankings: None });
         };
-        let here = data.select(&rows);
-        let distances = decay.map(|_| train.distances(&here)).transpose()?;
-        let rankings = train.rankings(&here, needs, distances.as_deref())?;
-        let of = |(distances, decay)| Memberships::new(distances, train.n_rows(), decay);
+        let distances = decay.map(|_| train.distances(&data.select(&rows))).transpose()?;
+        let rankings = train.rankings_of_rows(data, &rows, needs, distances.as_deref())?;
+        let of = |(distances, decay)| train.memberships(distances, decay);
         let memberships = distances.zip(decay).map(of);
         Ok(RowBlock { data, rows, known: None, memberships, rankings })
     }

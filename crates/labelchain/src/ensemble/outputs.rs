@@ -9,7 +9,7 @@ use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
 use crate::chain::{Block, OrderCounts, Outputs, Scale, WeightedLabelSets};
 use crate::data::{LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
-use crate::distance::Neighbourhood;
+use crate::distance::{BLOCK, Needs, Neighbourhood};
 use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
 use crate::prepare::Prepared;
@@ -203,7 +203,8 @@ impl Ensemble {
     /// such row.
     fn held_out_scores(&self, train: &Prepared, out_of_bag: bool) -> Result<Option<HeldOutScores>> {
         let (data, n_labels) = (train.data(), self.n_labels);
-        let rows = rows_within(data.n_rows(), n_labels, train.memory().limit());
+        let n_asked = n_rows_asked(data.labels(), train.memory().limit());
+        let rows = spread_rows(data.n_rows(), n_asked);
         let unseen = |is_seen: &dyn Fn(&Member) -> Vec<bool>| -> Vec<Vec<usize>> {
             let of = |member: &Member| {
                 let seen = is_seen(member);
@@ -236,18 +237,16 @@ impl Ensemble {
         let mut place_of = vec![0; data.n_rows()];
         rows.iter().enumerate().for_each(|(place, &row)| place_of[row] = place);
         let mut scale = Scale::Probability;
-        let step = rows_at_once(near.as_ref());
-        for start in (0..data.n_rows()).step_by(step) {
-            let block = RowBlock::new(data, start, near.as_ref(), self.decay(), self.needs())?;
-            let here = |unseen: &Vec<usize>| {
-                let from = unseen.partition_point(|&row| row < start);
-                let to = unseen.partition_point(|&row| row < start + step);
-                unseen[from..to].to_vec()
-            };
+        for asked in rows.chunks(self.held_out_at_once(near.as_ref())) {
+            let (decay, needs) = (self.decay(), self.needs());
+            let block = RowBlock::of_rows(data, asked.to_vec(), near.as_ref(), decay, needs)?;
             let answers = self.members.par_iter().zip(&by_member).map(|(member, unseen)| {
                 train.cancel().check()?;
-                let rows = here(unseen);
-                let places: Vec<usize> = rows.iter().map(|row| row - start).collect();
+                let from = asked.first().map_or(0, |first| unseen.partition_point(|it| it < first));
+                let to = asked.last().map_or(0, |last| unseen.partition_point(|it| it <= last));
+                let rows = unseen[from..to].to_vec();
+                let place = |row: &usize| asked.binary_search(row).ok();
+                let places: Vec<usize> = rows.iter().filter_map(place).collect();
                 let ask = |block: &Block| member.outputs(block, false, false);
                 let outputs = block.with_selected(&places, out_of_bag, ask);
                 Ok((rows, outputs))
@@ -288,6 +287,21 @@ impl Ensemble {
         let held_out = HeldOutScores { votes: answers, scale, rows: asked, scores };
         Ok((!held_out.rows.is_empty()).then_some(held_out))
     }
+
+    /// How many training rows are scored at a time. A model of any order makes its parts ready for each
+    /// block anew, so that larger blocks are better where no distances have to be kept for them.
+    fn held_out_at_once(&self, train: Option<&Neighbourhood>) -> usize {
+        const MOST_CELLS: usize = 1 << 15;
+        let is_any_order = self.members.iter().all(|member| member.any_order_model().is_some());
+        let keeps_distances = self.decay().is_some() || self.needs() == Needs::Ranking;
+        match rows_at_once(train) {
+            BLOCK if is_any_order && !keeps_distances => {
+                BLOCK.max(MOST_CELLS / self.n_labels.max(1))
+            }
+            // Memory is scarce, or distances take it.
+            n => n,
+        }
+    }
 }
 
 impl Member {
@@ -302,15 +316,33 @@ impl Member {
     }
 }
 
-/// The rows whose scores are learned from: all of them, or as many, evenly spread, as have a place in so
-/// many bytes. Beyond some millions of cells, more of them would take longer and tell nothing new.
-fn rows_within(n_rows: usize, n_labels: usize, max_memory: u64) -> Vec<usize> {
+/// How many training rows are asked about: enough that each label has [`ENOUGH_OF_A_CLASS`] relevant and as
+/// many irrelevant ones among them, and all rows where it has fewer. More would take longer and hardly change
+/// a curve or a threshold. No more cells than have a place in so many bytes, and no more than some millions.
+fn n_rows_asked(labels: &LabelMatrix, max_memory: u64) -> usize {
     // A score and its sum, then sorted by label with its row and its label, as score and as probability.
     const BYTES_A_CELL: u64 = 64;
     const MOST_CELLS: u64 = 1 << 25;
+    let (n_rows, n_labels) = (labels.n_rows(), labels.n_labels());
     let n_cells = (max_memory / BYTES_A_CELL).min(MOST_CELLS);
     let most = (n_cells / n_labels.max(1) as u64) as usize;
-    let n = n_rows.min(most);
+    let mut n_relevant = vec![0; n_labels];
+    (0..n_rows).flat_map(|row| labels.relevant(row)).for_each(|label| n_relevant[label.0] += 1);
+    let rarer = |&n: &usize| n.min(n_rows - n);
+    // Nothing is to be learned about a label that all rows have, or none.
+    let rarest = n_relevant.iter().map(rarer).filter(|&n| n > 0).min().unwrap_or(0);
+    let enough = match rarest {
+        0 => n_rows,
+        n => (n_rows as u128 * ENOUGH_OF_A_CLASS as u128).div_ceil(n as u128) as usize,
+    };
+    n_rows.min(enough).min(most)
+}
+
+/// Rows of one class of a label that are enough to calibrate it.
+const ENOUGH_OF_A_CLASS: usize = 500;
+
+/// So many rows, evenly spread over all.
+fn spread_rows(n_rows: usize, n: usize) -> Vec<usize> {
     (0..n).map(|at| (at as u128 * n_rows as u128 / n as u128) as usize).collect()
 }
 
@@ -358,10 +390,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_are_learned_from_are_spread_over_all() {
-        assert_eq!(rows_within(5, 2, u64::MAX), [0, 1, 2, 3, 4]);
-        // 64 bytes for each of two cells: 512 bytes hold four of ten rows.
-        assert_eq!(rows_within(10, 2, 512), [0, 2, 5, 7]);
-        assert!(rows_within(10, 2, 100).is_empty() && rows_within(0, 0, 100).is_empty());
+    fn rows_that_are_asked_about_are_spread_over_all() {
+        assert_eq!(spread_rows(5, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(spread_rows(10, 4), [0, 2, 5, 7]);
+        assert!(spread_rows(10, 0).is_empty() && spread_rows(0, 0).is_empty());
+    }
+
+    #[test]
+    fn as_many_rows_are_asked_about_as_the_rarest_label_needs() {
+        let n_rows = 10 * ENOUGH_OF_A_CLASS;
+        // Label 0 is relevant to every second row, label 1 to every row, label 2 to some.
+        let asked = |n_some: usize, max_memory| {
+            let mut labels = LabelMatrix::empty(n_rows, 3);
+            (0..n_rows).step_by(2).for_each(|row| labels.set(row, LabelId(0), true));
+            (0..n_rows).for_each(|row| labels.set(row, LabelId(1), true));
+            (0..n_some).for_each(|row| labels.set(row, LabelId(2), true));
+            n_rows_asked(&labels, max_memory)
+        };
+        assert_eq!(asked(0, u64::MAX), 2 * ENOUGH_OF_A_CLASS);
+        assert_eq!(asked(2 * ENOUGH_OF_A_CLASS, u64::MAX), n_rows / 2);
+        assert_eq!(asked(n_rows - 2 * ENOUGH_OF_A_CLASS, u64::MAX), n_rows / 2);
+        assert_eq!(asked(ENOUGH_OF_A_CLASS - 1, u64::MAX), n_rows);
+        // 64 bytes for each of three cells.
+        assert_eq!(asked(0, 64 * 3 * 7), 7);
+        assert_eq!(n_rows_asked(&LabelMatrix::empty(0, 0), 100), 0);
     }
 }

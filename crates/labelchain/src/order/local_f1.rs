@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Block, Dimensions, Order, OrderPolicy, Quantity, QuantityDisplay, Reason};
 use crate::data::LabelMatrix;
-use crate::distance::{LANES, Memberships};
+use crate::distance::Memberships;
 use crate::product::vectorized;
 
 /// For each label, where among the training rows it was right and where it was wrong.
@@ -57,26 +57,27 @@ impl LocalF1 {
     /// log Σ_TP exp(-β D) - log Σ_{FP, FN} exp(-β D) of every label for every row of the block, row
     /// by row. F1 is increasing in it, and it does not underflow.
     pub fn log_odds(&self, memberships: &Memberships) -> Vec<f64> {
-        let n_labels = self.by_label.len();
-        let mut log_odds = vec![0.0; memberships.n_rows() * n_labels];
-        let blocks: Vec<_> = memberships.blocks().collect();
-        for blocks in blocks.chunks(BLOCKS_AT_ONCE) {
-            // The last blocks are filled up with the first of them, whose sums nobody reads.
-            let lines = |at: usize| blocks.get(at).unwrap_or(&blocks[0]).0;
-            let lines: [&[[f64; LANES]]; BLOCKS_AT_ONCE] = std::array::from_fn(lines);
-            for (label, outcomes) in self.by_label.iter().enumerate() {
-                let [hits, errors] = [&outcomes.hits, &outcomes.errors].map(|rows| {
-                    vectorized(
-                        #[inline(always)]
-                        || sums(rows, lines),
-                    )
-                });
-                for ((_, rows), (hits, errors)) in blocks.iter().zip(hits.iter().zip(&errors)) {
-                    for (row, lane) in rows.clone() {
-                        let sums = [hits[lane], errors[lane]];
-                        log_odds[row * n_labels + label] =
-                            outcomes.log_odds(sums, memberships, row);
-                    }
+        let (n_rows, n_labels) = (memberships.n_rows(), self.by_label.len());
+        let mut log_odds = vec![0.0; n_rows * n_labels];
+        let counted = CountedRows::of(&self.by_label, memberships.n_train());
+        let mut lines = vec![[0.0; LANES]; counted.rows.len()];
+        for start in (0..n_rows).step_by(LANES) {
+            // The last lanes are filled up with the first of them, whose sums nobody reads.
+            let row = |lane| if start + lane < n_rows { start + lane } else { start };
+            let scaled: [&[f64]; LANES] =
+                std::array::from_fn(|lane| memberships.scaled_of(row(lane)));
+            for (line, &row) in lines.iter_mut().zip(&counted.rows) {
+                *line = std::array::from_fn(|lane| scaled[lane][row as usize]);
+            }
+            for (label, places) in counted.places.iter().enumerate() {
+                let [hits, errors] = vectorized(
+                    #[inline(always)]
+                    || sums(places, &lines),
+                );
+                for row in start..n_rows.min(start + LANES) {
+                    let sums = [hits[row - start], errors[row - start]];
+                    log_odds[row * n_labels + label] =
+                        self.by_label[label].log_odds(sums, memberships, row);
                 }
             }
         }
@@ -135,22 +136,55 @@ fn nearest_alone(memberships: &Memberships, row: usize, validation: &[usize]) ->
     })
 }
 
-/// Blocks of `LANES` rows whose memberships are summed at the same time. An addition waits for the one
-/// before it in its lane, and meanwhile those of other blocks are done.
-const BLOCKS_AT_ONCE: usize = 4;
+/// The memberships of this many rows in one validation row are laid side by side, so that one SIMD
+/// instruction adds them to the sums of all these rows.
+const LANES: usize = 8;
 
-/// Sums memberships over some training rows, for the rows of several blocks at once.
+/// The validation rows that count for or against any label, so that only their memberships are laid out.
+struct CountedRows {
+    /// As rows of the training set, ascending.
+    rows: Vec<u32>,
+    /// For each label, the places of its hits and of its errors among these rows.
+    places: Vec<[Vec<u32>; 2]>,
+}
+
+impl CountedRows {
+    fn of(by_label: &[Outcomes], n_train: usize) -> CountedRows {
+        let mut place_of = vec![u32::MAX; n_train];
+        let all = by_label.iter().flat_map(|of| of.hits.iter().chain(&of.errors));
+        all.for_each(|&row| place_of[row as usize] = 0);
+        let rows: Vec<u32> = (0..).zip(&place_of).filter(|it| *it.1 == 0).map(|it| it.0).collect();
+        (0..).zip(&rows).for_each(|(place, &row)| place_of[row as usize] = place);
+        let places = |rows: &[u32]| rows.iter().map(|&row| place_of[row as usize]).collect();
+        let places = by_label.iter().map(|of| [places(&of.hits), places(&of.errors)]).collect();
+        CountedRows { rows, places }
+    }
+}
+
+/// Sums the memberships of two lists of rows. An addition waits for the one before it in its sum, and
+/// meanwhile that of the other list is done.
 #[inline(always)]
-fn sums<const N: usize>(rows: &[u32], lines: [&[[f64; LANES]]; N]) -> [[f64; LANES]; N] {
-    let mut sums = [[0.0; LANES]; N];
-    for &row in rows {
-        for (sums, lines) in sums.iter_mut().zip(lines) {
-            for (sum, membership) in sums.iter_mut().zip(&lines[row as usize]) {
-                *sum += membership;
-            }
-        }
+fn sums([hits, errors]: &[Vec<u32>; 2], lines: &[[f64; LANES]]) -> [[f64; LANES]; 2] {
+    let mut sums = [[0.0; LANES]; 2];
+    let n_both = hits.len().min(errors.len());
+    for (&hit, &error) in hits[..n_both].iter().zip(&errors[..n_both]) {
+        add(&mut sums[0], &lines[hit as usize]);
+        add(&mut sums[1], &lines[error as usize]);
+    }
+    for &hit in &hits[n_both..] {
+        add(&mut sums[0], &lines[hit as usize]);
+    }
+    for &error in &errors[n_both..] {
+        add(&mut sums[1], &lines[error as usize]);
     }
     sums
+}
+
+#[inline(always)]
+fn add(sums: &mut [f64; LANES], terms: &[f64; LANES]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += term;
+    }
 }
 
 /// Sums below this may have lost terms that matter.

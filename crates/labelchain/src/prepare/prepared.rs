@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
+use crate::distance::OwnRankings;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::progress::Cancel;
@@ -85,6 +86,7 @@ pub struct Prepared {
     data: Arc<Dataset>,
     columns: Columns,
     zero: Vec<f64>,
+    own_rankings: OwnRankings,
     memory: Memory,
     cancel: Cancel,
 }
@@ -105,6 +107,7 @@ impl Prepared {
             columns,
             data,
             zero,
+            own_rankings: OwnRankings::default(),
             memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         })
@@ -118,6 +121,7 @@ impl Prepared {
             columns: Columns::new(&data),
             data,
             zero: self.zero.clone(),
+            own_rankings: OwnRankings::default(),
             memory: self.memory.fork(),
             cancel: self.cancel.clone(),
         }
@@ -131,6 +135,7 @@ impl Prepared {
             columns: Columns::new(&data),
             data,
             zero: vec![0.0; train.n_features()],
+            own_rankings: OwnRankings::default(),
             memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         }
@@ -154,6 +159,11 @@ impl Prepared {
     /// What stops work on it.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// How the rows are ranked among themselves, as far as somebody asked for it.
+    pub(crate) fn own_rankings(&self) -> &OwnRankings {
+        &self.own_rankings
     }
 
     /// How the inputs were brought to one scale.

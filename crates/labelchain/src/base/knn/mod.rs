@@ -167,6 +167,11 @@ impl NearestNeighboursModel {
         view.features.len() < self.n_features || self.metric == Metric::Weka
     }
 
+    /// Whether every row fitted on votes on a label.
+    fn all_vote_on(&self, label: LabelId) -> bool {
+        self.views[label.0].rows.len() == self.rows.len()
+    }
+
     /// For each label, whether it is relevant to each of the rows fitted on.
     fn relevance_by_label(&self) -> Vec<Vec<bool>> {
         let column = |label| self.rows.iter().map(|&row| self.labels.get(row, label)).collect();
@@ -207,6 +212,8 @@ pub struct Distances {
     /// For each row of the block, the training rows ranked by their distance in all inputs; empty
     /// where the block came without rankings.
     rankings: Vec<Arc<Ranking>>,
+    /// Whether each training row was fitted on.
+    is_fitted: Vec<bool>,
     /// For each label that has distances of its own, the inputs to compute them from.
     label_inputs: Vec<Option<LabelInputs>>,
     /// For each label, whether it is relevant to each of the rows fitted on, once disagreements of
@@ -292,8 +299,11 @@ impl Scoring for NearestNeighboursModel {
             let queries = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
             Some(LabelInputs { voters, voter_indices, queries })
         };
+        let mut is_fitted = vec![false; self.labels.n_rows()];
+        self.rows.iter().for_each(|&row| is_fitted[row] = true);
         Distances {
             rankings: block.rankings.map_or(Vec::new(), |rankings| rankings.rankings.clone()),
+            is_fitted,
             label_inputs: self.views.iter().map(label_inputs).collect(),
             relevance_by_label: OnceLock::new(),
             unknown_labels: self.unknown_labels(),
@@ -307,10 +317,13 @@ impl Scoring for NearestNeighboursModel {
             let none = vec![[0.0; BLOCK_ROWS]; self.rows.len().div_ceil(BLOCK_ROWS)];
             disagreements.get_or_init(|| none);
         }
+        let ranked = scores.rankings.get(row).map_or(&[][..], |ranking| ranking.nearest());
+        let fitted = ranked.iter().filter(|ranked| scores.is_fitted[ranked.row as usize]);
         NeighbourEvidence {
             model: self,
             scores,
             row,
+            nearest_fitted: fitted.copied().collect(),
             decided: no_labels.clone(),
             relevant: no_labels,
             disagreements,
@@ -329,6 +342,8 @@ pub struct NeighbourEvidence<'m> {
     model: &'m NearestNeighboursModel,
     scores: &'m Distances,
     row: usize,
+    /// Those of the nearest rows of the ranking that were fitted on, the nearest first.
+    nearest_fitted: Rc<[Ranked]>,
     /// The labels decided so far, as a matrix of one row.
     decided: LabelMatrix,
     /// Those of them that were decided to be relevant.
@@ -383,7 +398,7 @@ impl NeighbourEvidence<'_> {
             let distances = || inputs.distances(self.row, model.rows.len());
             return self.label_distances[label.0].get_or_init(distances);
         }
-        let all_vote = model.views[label.0].rows.len() == model.rows.len();
+        let all_vote = model.all_vote_on(label);
         let place = if all_vote { model.n_labels() } else { label.0 };
         self.label_distances[place].get_or_init(|| {
             let mut blocks =
@@ -436,12 +451,13 @@ impl NeighbourEvidence<'_> {
     /// bound can, if its number is lower.
     fn scan_ranking(&self, label: LabelId, mut bound: f64, mut visit: impl FnMut(Ranked) -> f64) {
         let Some(ranking) = self.scores.rankings.get(self.row) else { return };
-        let is_voter = |row: u32| self.model.votes_on.get(row as usize, label);
+        let all_vote = self.model.all_vote_on(label);
+        let is_voter = |row: u32| all_vote || self.model.votes_on.get(row as usize, label);
         let extended = |&Ranked { distance, row }: &Ranked| {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
         };
-        for ranked in ranking.nearest() {
+        for ranked in &self.nearest_fitted[..] {
             if ranked.distance > bound {
                 return;
             }
@@ -460,7 +476,7 @@ impl NeighbourEvidence<'_> {
             if ranked.distance > bound {
                 return;
             }
-            if is_voter(ranked.row) {
+            if self.scores.is_fitted[ranked.row as usize] && is_voter(ranked.row) {
                 bound = bound.min(visit(extended(ranked)));
             }
         }
