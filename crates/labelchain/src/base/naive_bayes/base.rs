@@ -1,11 +1,13 @@
 //! Naive Bayes as a base learner: its settings and its row in the table.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
-use crate::base::{Base, BaseKind, Updating, decode_any_order};
+use crate::base::{Base, BaseKind, Updating};
 use crate::data::{Dataset, LabelId, Matrix};
+use crate::decode::decode;
 use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, SELECT};
 use crate::settings::{Flag, OneOf, Setting};
@@ -41,7 +43,11 @@ pub(in crate::base) static BASE: Base = Base {
                 updatable: task.settings.get(&UPDATABLE),
             }))
         },
-        decode: decode_any_order::<NaiveBayesModel>,
+        decode: |bytes, budget| {
+            let model: NaiveBayesModel = decode(bytes, budget)?;
+            budget.take(model.factors.log_odds_bytes())?;
+            Some(Arc::new(model))
+        },
     },
     member_rows: MemberRows::Drawn,
     learns_by_column: true,

@@ -16,7 +16,7 @@ use super::co_occurrence::PairCounts;
 use super::density::{Factor, Rounding, presence};
 use super::factors::InputFactors;
 use super::moments::Moments;
-use super::{NaiveBayesModel, baseline, density, groups, normals, precision};
+use super::{NaiveBayesModel, density, groups, normals, precision};
 use crate::chain::FurtherRows;
 use crate::data::{Dataset, LabelId};
 use crate::prepare::{LabelView, Prepared};
@@ -140,8 +140,9 @@ impl Sums {
         classes: Vec<[f64; 2]>,
         pairs: Option<PairCounts>,
     ) -> Option<Sums> {
-        let mut inputs: Vec<Vec<InputSums>> = Vec::with_capacity(model.factors.len());
-        inputs.resize_with(model.factors.len(), Vec::new);
+        let n_inputs = model.factors.n_inputs();
+        let mut inputs: Vec<Vec<InputSums>> = Vec::with_capacity(n_inputs);
+        inputs.resize_with(n_inputs, Vec::new);
         // Labels that learn from the same rows share the precision of a column.
         let mut precisions: Vec<(&[usize], Vec<f64>)> = Vec::new();
         for view in model.views.iter().filter(|view| !view.rows.is_empty()) {
@@ -150,11 +151,11 @@ impl Sums {
                 let is_numeric =
                     |column: usize| train.data().attributes()[column].values().is_none();
                 let of = |at| if is_numeric(at) { precision(spread(at)).0 } else { 0.0 };
-                precisions.push((&view.rows, (0..model.factors.len()).map(of).collect()));
+                precisions.push((&view.rows, (0..n_inputs).map(of).collect()));
             }
         }
-        for (column, factors) in model.factors.iter().enumerate() {
-            for (label, factor) in factors.iter() {
+        for (column, factors) in model.factors.inputs().iter().enumerate() {
+            for (label, factor) in factors.labels().zip(model.factors.of(column)) {
                 let rows = &model.views[label.0].rows[..];
                 let found = precisions.iter().find(|(of, _)| *of == rows)?;
                 inputs[column].push(InputSums::none_of(&factor, found.1[column])?);
@@ -168,9 +169,10 @@ impl Sums {
     /// Adds the cells of the rows that each label learns from, in their order.
     fn add_cells(&mut self, model: &NaiveBayesModel, data: &Dataset, views: &[LabelView]) {
         let (features, labels) = (data.features(), data.labels());
-        for (column, (factors, sums)) in model.factors.iter().zip(&mut self.inputs).enumerate() {
-            let zero = model.zero[column];
-            for ((label, factor), sums) in factors.iter().zip(sums) {
+        let inputs = model.factors.inputs().iter().zip(&mut self.inputs);
+        for (column, (factors, sums)) in inputs.enumerate() {
+            let zero = model.factors.zero()[column];
+            for ((label, factor), sums) in factors.labels().zip(model.factors.of(column)).zip(sums) {
                 let rounding = match &*factor {
                     Factor::Mass { precision, .. } => Some(Rounding::new(*precision, zero)),
                     _ => None,
@@ -197,13 +199,14 @@ impl Sums {
 
     /// Whether they are those of a model, as they are unless they were decoded.
     pub(super) fn fit(&self, model: &NaiveBayesModel) -> bool {
-        let fits = |(factors, sums): (&InputFactors, &Vec<InputSums>)| {
+        let fits = |(input, sums): (usize, &Vec<InputSums>)| {
+            let factors = model.factors.of(input);
             factors.len() == sums.len()
-                && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(&factor))
+                && factors.iter().zip(sums).all(|(factor, sums)| sums.fits(factor))
         };
         self.classes.len() == model.n_labels
-            && self.inputs.len() == model.factors.len()
-            && model.factors.iter().zip(&self.inputs).all(fits)
+            && self.inputs.len() == model.factors.n_inputs()
+            && self.inputs.iter().enumerate().all(fits)
             && self.pairs.as_ref().is_none_or(|pairs| pairs.fits(model.n_labels))
     }
 }
@@ -223,14 +226,16 @@ impl NaiveBayesModel {
             *pairs = pairs.plus(&PairCounts::of(data.labels(), &groups(views, rows)));
         }
         let mut model = NaiveBayesModel { sums: None, ..self.clone() };
-        let of_inputs = model.factors.iter_mut().zip(&sums.inputs).zip(&model.zero);
-        for ((factors, sums), &zero) in of_inputs {
-            let updated = factors.iter().zip(sums);
-            let updated = updated.map(|((label, like), sums)| (label, sums.factor(&like, zero)));
-            *factors = InputFactors::new(updated.collect());
-        }
+        let updated = |(input, factors): (usize, &InputFactors)| {
+            let (likes, zero) = (self.factors.of(input), self.factors.zero()[input]);
+            let sums = sums.inputs[input].iter().zip(likes);
+            let updated = sums.map(|(sums, like)| sums.factor(&like, zero));
+            InputFactors::new(factors.labels().zip(updated).collect())
+        };
+        let inputs = self.factors.inputs().iter().enumerate().map(updated).collect();
+        model.factors = self.factors.with_inputs(inputs);
         model.prior = super::prior(&sums.classes);
-        model.baseline = baseline(&model.prior, &model.factors, &model.zero);
+        model.baseline = model.factors.baseline(&model.prior);
         if let Some(pairs) = &sums.pairs {
             model.co_occurrence = pairs.table(&sums.classes);
         }
