@@ -294,6 +294,19 @@ impl CountedInput {
         }
     }
 
+    /// How many of all rows have the second value.
+    pub(super) fn in_whole(&self) -> u32 {
+        self.in_whole
+    }
+
+    /// Whether a cell has the second value as sparse rows store it.
+    pub(super) fn is_second(&self, stored: f64) -> bool {
+        match self.values {
+            TwoValues::Numbers { other } => stored == other,
+            values => values.is_second(stored),
+        }
+    }
+
     /// The log-odds of each user where the cell has the first value, and where it has the second.
     pub(super) fn log_odds(&self, zero: f64, tables: &mut LogOddsTables) -> [&[f64]; 2] {
         let log_odds = self.log_odds.get_or_init(|| {
@@ -376,7 +389,7 @@ pub(super) struct LogOddsTables<'m> {
     /// the two values.
     constants: Vec<f64>,
     /// By the other number and what a cell of 0 stands for, as bits.
-    numbers: HashMap<[u64; 2], NumberTables, BuildHasherDefault<MixingHasher>>,
+    numbers: HashMap<(u64, u64), NumberTables, BuildHasherDefault<MixingHasher>>,
     /// How many entries these have.
     n_kept: usize,
 }
@@ -392,7 +405,7 @@ struct NumberTables {
     both: Intervals,
     only_zero: Intervals,
     /// The log masses at both numbers under a normal distribution of so many cells with such sums.
-    log_masses: HashMap<[u64; 3], [f64; 2], BuildHasherDefault<MixingHasher>>,
+    log_masses: HashMap<(u64, u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
     /// By how many of all rows have the other number: the log-odds of all labels with which the input does
     /// not occur, at 0 and at the other.
     apart: HashMap<u32, Rc<[Vec<f64>; 2]>>,
@@ -499,8 +512,9 @@ impl NumberTables {
 
     fn log_masses(&mut self, moments: Moments, has_other: bool) -> [f64; 2] {
         // Where all cells are 0, it makes no difference how many there are.
-        let n = if moments.sum == 0.0 && moments.squares == 0.0 { moments.n.min(1.0) } else { moments.n };
-        let key = [n as u64 * 2 + u64::from(has_other), moments.sum.to_bits(), moments.squares.to_bits()];
+        let are_zero = moments.sum == 0.0 && moments.squares == 0.0;
+        let n = if are_zero { moments.n.min(1.0) } else { moments.n };
+        let key = (n.to_bits() ^ u64::from(has_other), moments.sum.to_bits(), moments.squares.to_bits());
         let intervals = if has_other { &self.both } else { &self.only_zero };
         *self.log_masses.entry(key).or_insert_with(|| {
             let &Intervals { precision, zero, middles } = intervals;
@@ -594,7 +608,7 @@ impl<'m> LogOddsTables<'m> {
             self.n_kept = 0;
         }
         let new = || NumberTables::new(other, zero);
-        let tables = self.numbers.entry([other, zero].map(f64::to_bits)).or_insert_with(new);
+        let tables = self.numbers.entry((other.to_bits(), zero.to_bits())).or_insert_with(new);
         let n_before = tables.n_kept();
         let (first, second) = out.split_at_mut(input.users.len());
         let of_label = |tables: &mut NumberTables, label: LabelId, with| {

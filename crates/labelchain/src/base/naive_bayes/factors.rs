@@ -212,10 +212,13 @@ impl Factors {
     pub(super) fn baseline(&self, prior: &[f64]) -> Vec<f64> {
         let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
         let mut tables = self.tables();
+        let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
         for (input, (factors, &zero)) in self.inputs.iter().zip(&self.zero).enumerate() {
             match factors {
-                // Nothing is kept here, for few rows have most of the inputs.
-                InputFactors::Counted(counted) => tables.compute(counted, zero, &mut log_odds),
+                // Log-odds are kept of inputs that rows to come probably have, and not of all the others.
+                InputFactors::Counted(counted) if counted.in_whole() < n_rows / 64 => {
+                    tables.compute(counted, zero, &mut log_odds);
+                }
                 _ => self.log_odds(input, zero, &mut tables, &mut log_odds),
             }
             if factors.len() == baseline.len() {

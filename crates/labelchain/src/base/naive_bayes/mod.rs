@@ -674,8 +674,7 @@ impl NaiveBayesModel {
         let mut differences = Differences::new(&self.factors);
         for (sums, &row) in by_row.chunks_mut(self.n_labels.max(1)).zip(block.rows) {
             for (column, cell) in block.features.entries(row) {
-                let input = &self.factors.inputs()[column];
-                add_to_labels(sums, input, differences.of(column, cell));
+                differences.add(column, cell, sums);
             }
         }
         LogOdds { n_labels: self.n_labels, by_row }
@@ -683,7 +682,7 @@ impl NaiveBayesModel {
 }
 
 /// What a stored cell adds to the log-odds of each label that uses its input, beyond a cell that is left out.
-/// Words have few values, so that differences are computed once for each.
+/// They are computed once for each value of an input.
 struct Differences<'m> {
     factors: &'m Factors,
     tables: LogOddsTables<'m>,
@@ -703,6 +702,27 @@ impl<'m> Differences<'m> {
             all: vec![],
             at_zero: vec![],
             at_cell: vec![],
+        }
+    }
+
+    /// Adds the differences of a cell to the sums of all labels.
+    fn add(&mut self, column: usize, cell: f64, sums: &mut [f64]) {
+        let input = &self.factors.inputs()[column];
+        if let InputFactors::Counted(counted) = input
+            && counted.is_second(cell)
+            && counted.users().len() == sums.len()
+        {
+            let [first, second] = counted.log_odds(self.factors.zero()[column], &mut self.tables);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
+                        *sum += second - first;
+                    }
+                },
+            );
+        } else {
+            add_to_labels(sums, input, self.of(column, cell));
         }
     }
 
