@@ -100,7 +100,9 @@ impl StoredValues {
             let values = &mut all[column];
             *values = match *values {
                 _ if cell.is_nan() => StoredValues::SomeMissing,
-                StoredValues::One(value) if value == 0.0 || value == cell => StoredValues::One(cell),
+                StoredValues::One(value) if value == 0.0 || value == cell => {
+                    StoredValues::One(cell)
+                }
                 StoredValues::One(_) => StoredValues::Many,
                 other => other,
             };

@@ -81,15 +81,13 @@ pub(in crate::base) static BASE: Base = Base {
 /// 257 entries.
 fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f64 {
     let (data, likelihood) = (train.data(), settings.get(&LIKELIHOOD));
-    let learner = NaiveBayes {
-        likelihood,
-        updatable: settings.get(&UPDATABLE),
-        ..NaiveBayes::default()
-    };
+    let learner =
+        NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
     let is_counted: Vec<bool> =
         (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
     let mut values: HashMap<usize, HashSet<u64>> = HashMap::new();
-    for (column, cell) in (0..data.n_rows().min(1000)).flat_map(|row| data.features().entries(row)) {
+    for (column, cell) in (0..data.n_rows().min(1000)).flat_map(|row| data.features().entries(row))
+    {
         if !is_counted[column] {
             let values = values.entry(column).or_default();
             if values.len() <= 256 {

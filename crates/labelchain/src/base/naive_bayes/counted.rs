@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::cells::StoredCells;
 use super::density::{Factor, Normal, Rounding, multiple, presence};
 use super::moments::Moments;
-use super::cells::StoredCells;
 use super::{Group, Likelihood, density, numeric_factor, precision};
 use crate::data::{Dataset, LabelId};
 use crate::decode::packed;
@@ -239,14 +239,8 @@ impl CountedInput {
         &self.users
     }
 
-    fn occurrences(&self) -> impl Iterator<Item = Occurrence> + '_ {
-        let (mut bytes, mut next) = (&self.occurrences[..], 0u32);
-        std::iter::from_fn(move || {
-            let [gap, no, yes] = [(); 3].map(|()| take_count(&mut bytes));
-            let label = next.checked_add(gap?)?;
-            next = label.saturating_add(1);
-            Some(Occurrence { label, counts: [no?, yes?] })
-        })
+    fn occurrences(&self) -> UnpackedOccurrences<'_> {
+        UnpackedOccurrences { bytes: &self.occurrences, next: 0 }
     }
 
     /// The counts of a label with which it does not occur.
@@ -268,11 +262,17 @@ impl CountedInput {
     }
 
     /// The factor of each user, where a cell of 0 stands for `zero`.
-    pub(super) fn factors(&self, likelihood: Likelihood, rows: &LabelRows, zero: f64) -> Vec<Factor> {
+    pub(super) fn factors(
+        &self,
+        likelihood: Likelihood,
+        rows: &LabelRows,
+        zero: f64,
+    ) -> Vec<Factor> {
         let counts = self.counts(rows);
         let factor = |(at, with): (usize, [u32; 2])| {
             let n = rows.by_class[self.users.label(at).0];
-            let [no, yes] = [0, 1].map(|class| [n[class] - with[class], with[class]].map(f64::from));
+            let [no, yes] =
+                [0, 1].map(|class| [n[class] - with[class], with[class]].map(f64::from));
             match self.values {
                 TwoValues::Names => Factor::category(&no, &yes),
                 TwoValues::Word => Factor::presence(&no, &yes),
@@ -327,7 +327,8 @@ impl CountedInput {
     pub(super) fn is_sound(&self, rows: &LabelRows) -> bool {
         let n_labels = rows.by_class.len();
         let mut apart = vec![true; n_labels];
-        for Occurrence { label, counts: [no, yes] } in self.occurrences() {
+        let mut occurrences = self.occurrences();
+        for Occurrence { label, counts: [no, yes] } in &mut occurrences {
             let Some(&[n_no, n_yes]) = rows.by_class.get(label as usize) else { return false };
             if no > n_no || yes > n_yes {
                 return false;
@@ -335,13 +336,31 @@ impl CountedInput {
             apart[label as usize] = false;
         }
         let fits_apart = |label: usize| !apart[label] || self.in_whole <= rows.by_class[label][0];
-        self.users.are_sound(n_labels)
+        occurrences.bytes.is_empty()
+            && self.users.are_sound(n_labels)
             && (0..n_labels).filter(|&label| rows.is_whole[label]).all(fits_apart)
     }
 }
 
-fn take_count(bytes: &mut &[u8]) -> Option<u32> {
-    packed::take(bytes)?.try_into().ok()
+/// Occurrences, up to where their bytes end or are damaged, which are left then.
+struct UnpackedOccurrences<'b> {
+    bytes: &'b [u8],
+    /// One more than the label before.
+    next: u32,
+}
+
+impl Iterator for UnpackedOccurrences<'_> {
+    type Item = Occurrence;
+
+    fn next(&mut self) -> Option<Occurrence> {
+        let mut rest = self.bytes;
+        let mut take = || -> Option<u32> { packed::take(&mut rest)?.try_into().ok() };
+        let (gap, no, yes) = (take()?, take()?, take()?);
+        let label = self.next.checked_add(gap)?;
+        self.next = label.checked_add(1)?;
+        self.bytes = rest;
+        Some(Occurrence { label, counts: [no, yes] })
+    }
 }
 
 /// The rows of a label where an input of numbers is 0 or one other number: how many there are, and how many
@@ -459,8 +478,7 @@ impl Intervals {
 impl NumberTables {
     fn new(other: f64, zero: f64) -> NumberTables {
         let spread = |with| NumberClasses { n: [2, 0], with: [with, 0] }.spread(other, zero);
-        let [only_zero, both] =
-            [0, 1].map(|with| Rounding::new(precision(spread(with)).0, zero));
+        let [only_zero, both] = [0, 1].map(|with| Rounding::new(precision(spread(with)).0, zero));
         let intervals = |rounding| Intervals::new(rounding, [zero, other + zero]);
         NumberTables {
             other,
@@ -482,7 +500,16 @@ impl NumberTables {
     }
 
     /// The log-odds at 0 and at the other number: those of [`NumberClasses::factor`], without its table.
-    fn log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
+    fn log_odds(
+        &mut self,
+        classes: &NumberClasses,
+        likelihood: Likelihood,
+        is_whole: bool,
+    ) -> [f64; 2] {
+        // Two distributions of nothing but zeros are the same.
+        if classes.with == [0; 2] && classes.n.iter().all(|&n| n > 0) {
+            return [0.0; 2];
+        }
         let cells = [self.zero, self.other + self.zero];
         // Where no row has a 0, cells may be so large that rounding makes them differ.
         let has_zero = classes.n_with() < classes.n[0] + classes.n[1];
@@ -496,7 +523,13 @@ impl NumberTables {
             Likelihood::Auto | Likelihood::Weka if has_zero => {
                 let (no, yes) = self.rounded.of(classes);
                 let has_other = classes.n_with() > 0;
-                let [no, yes] = [no, yes].map(|moments| self.log_masses(moments, has_other));
+                let yes = self.known_log_masses(yes, has_other);
+                // Labels that learn from some rows seldom have as many irrelevant ones as others.
+                let no = if is_whole {
+                    self.known_log_masses(no, has_other)
+                } else {
+                    self.log_masses(&no, has_other)
+                };
                 [yes[0] - no[0], yes[1] - no[1]]
             }
             _ => {
@@ -510,17 +543,27 @@ impl NumberTables {
         if classes.n_with() > 0 { &self.both } else { &self.only_zero }
     }
 
-    fn log_masses(&mut self, moments: Moments, has_other: bool) -> [f64; 2] {
+    /// The log masses at both numbers under the normal distribution of some cells.
+    fn log_masses(&self, moments: &Moments, has_other: bool) -> [f64; 2] {
+        let intervals = if has_other { &self.both } else { &self.only_zero };
+        let &Intervals { precision, zero, middles } = intervals;
+        let normal = Normal::estimate(moments, precision, zero);
+        middles.map(|middle| normal.log_mass(middle, precision))
+    }
+
+    /// The same, computed once for the same moments.
+    fn known_log_masses(&mut self, moments: Moments, has_other: bool) -> [f64; 2] {
         // Where all cells are 0, it makes no difference how many there are.
         let are_zero = moments.sum == 0.0 && moments.squares == 0.0;
         let n = if are_zero { moments.n.min(1.0) } else { moments.n };
-        let key = (n.to_bits() ^ u64::from(has_other), moments.sum.to_bits(), moments.squares.to_bits());
-        let intervals = if has_other { &self.both } else { &self.only_zero };
-        *self.log_masses.entry(key).or_insert_with(|| {
-            let &Intervals { precision, zero, middles } = intervals;
-            let normal = Normal::estimate(&moments, precision, zero);
-            middles.map(|middle| normal.log_mass(middle, precision))
-        })
+        let [n, sum, squares] = [n, moments.sum, moments.squares].map(f64::to_bits);
+        let key = (n ^ u64::from(has_other), sum, squares);
+        if let Some(known) = self.log_masses.get(&key) {
+            return *known;
+        }
+        let log_masses = self.log_masses(&moments, has_other);
+        self.log_masses.insert(key, log_masses);
+        log_masses
     }
 }
 
@@ -577,9 +620,8 @@ impl<'m> LogOddsTables<'m> {
     /// With Laplace smoothing, as [`Factor::category`]; the logarithms of counts are looked up.
     fn of_names(&mut self, label: LabelId, with: [u32; 2]) -> [f64; 2] {
         if self.constants.is_empty() {
-            let of_label = |[no, yes]: &[u32; 2]| {
-                (f64::from(*no) + 2.0).ln() - (f64::from(*yes) + 2.0).ln()
-            };
+            let of_label =
+                |[no, yes]: &[u32; 2]| (f64::from(*no) + 2.0).ln() - (f64::from(*yes) + 2.0).ln();
             self.constants = self.rows.by_class.iter().map(of_label).collect();
         }
         let (n, constant) = (self.rows.by_class[label.0], self.constants[label.0]);
@@ -612,7 +654,8 @@ impl<'m> LogOddsTables<'m> {
         let n_before = tables.n_kept();
         let (first, second) = out.split_at_mut(input.users.len());
         let of_label = |tables: &mut NumberTables, label: LabelId, with| {
-            tables.log_odds(&NumberClasses { n: rows.by_class[label.0], with }, likelihood)
+            let classes = NumberClasses { n: rows.by_class[label.0], with };
+            tables.log_odds(&classes, likelihood, rows.is_whole[label.0])
         };
         if let Users::All(n_labels) = input.users {
             let known = tables.apart.get(&input.in_whole).map(Rc::clone);
@@ -640,5 +683,133 @@ impl<'m> LogOddsTables<'m> {
             }
         }
         self.n_kept += tables.n_kept() - n_before;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Attribute, LabelMatrix, Matrix, Sparse};
+    use crate::decode::{DecodeBudget, decode};
+    use proptest::prelude::*;
+
+    /// Rows of one input, of which some have the second value, and three labels; the last learns from every
+    /// other row.
+    fn counted(cells: &[(bool, [bool; 3])], values: TwoValues) -> (CountedInput, LabelRows) {
+        let second = match values {
+            TwoValues::Numbers { other } => other,
+            _ => 1.0,
+        };
+        let (mut features, mut labels) = (Sparse::new(1), LabelMatrix::new(3));
+        for (is_second, relevant) in cells {
+            features.push_row(is_second.then_some((0, second)));
+            let row = labels.push_row();
+            labels.ids().zip(relevant).for_each(|(label, &is)| labels.set(row, label, is));
+        }
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let attributes = vec![Attribute::numeric("x")];
+        let features = Matrix::Sparse(features);
+        let data = Dataset::new("words", attributes, features, names, labels).unwrap();
+        let (all, some): (Vec<usize>, Vec<usize>) =
+            ((0..cells.len()).collect(), (0..cells.len()).step_by(2).collect());
+        let groups = [
+            Group { rows: &all, labels: vec![LabelId(0), LabelId(1)] },
+            Group { rows: &some, labels: vec![LabelId(2)] },
+        ];
+        let kinds = [Some(values)];
+        let mut occurrences = Occurrences::new(&data, &kinds);
+        occurrences.count_whole(&groups[0], &[0]);
+        occurrences.count_thinned(&groups[1]);
+        let by_class = |(label, rows): (usize, &Vec<usize>)| {
+            let yes = rows.iter().filter(|&&row| cells[row].1[label]).count() as u32;
+            [rows.len() as u32 - yes, yes]
+        };
+        let by_class = [&all, &all, &some].into_iter().enumerate().map(by_class).collect();
+        let rows = LabelRows { by_class, is_whole: vec![true, true, false] };
+        (occurrences.input(0, values, Users::All(3)), rows)
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<(bool, [bool; 3])>> {
+        let row = (any::<bool>(), prop::array::uniform3(prop::bool::weighted(0.3)));
+        prop::collection::vec(row, 2..40)
+    }
+
+    proptest! {
+        #[test]
+        fn log_odds_are_those_of_the_factors_to_the_last_bit(
+            cells in rows(),
+            other in prop_oneof![0.1f64..9.0, -5.0f64..-0.1],
+            zero in -2.0f64..2.0,
+        ) {
+            for likelihood in [Likelihood::Auto, Likelihood::Gaussian, Likelihood::Weka] {
+                for values in [TwoValues::Names, TwoValues::Word, TwoValues::Numbers { other }] {
+                    let (input, rows) = counted(&cells, values);
+                    prop_assert!(input.is_sound(&rows));
+                    let (zero, second) = match values {
+                        TwoValues::Numbers { other } => (zero, other + zero),
+                        _ => (0.0, 1.0),
+                    };
+                    let mut tables = LogOddsTables::new(likelihood, &rows);
+                    let found = input.log_odds(zero, &mut tables);
+                    for (cell, found) in [zero, second].into_iter().zip(found) {
+                        let factors = input.factors(likelihood, &rows, zero);
+                        let expected: Vec<f64> =
+                            factors.iter().map(|factor| factor.log_odds(cell)).collect();
+                        prop_assert_eq!(found, &expected[..]);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_counts_that_panic(bytes in prop::collection::vec(any::<u8>(), 0..20), in_whole: u32) {
+            let (input, rows) = counted(&[(true, [true; 3]), (false, [false; 3])], TwoValues::Word);
+            let input = CountedInput { occurrences: bytes.into(), in_whole, ..input };
+            if input.is_sound(&rows) {
+                input.log_odds(0.0, &mut LogOddsTables::new(Likelihood::Auto, &rows));
+                input.factors(Likelihood::Auto, &rows, 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_rows() {
+        let cells = [
+            (true, [true, false, false]),
+            (true, [false; 3]),
+            (true, [true, false, true]),
+            (false, [true; 3]),
+        ];
+        let (input, rows) = counted(&cells, TwoValues::Word);
+        // Three of four rows have the word. Label 0 is relevant to two of them, label 1 to none. Label 2
+        // learns from the rows 0 and 2, which both have it, and is relevant to the latter.
+        assert_eq!(input.counts(&rows), [[1, 2], [3, 0], [1, 1]]);
+        assert_eq!(input.occurrences().map(|of| of.label).collect::<Vec<_>>(), [0, 2]);
+        let bytes = postcard::to_stdvec(&input).unwrap();
+        let read: CountedInput = decode(&bytes, &DecodeBudget::new(1 << 20)).unwrap();
+        assert_eq!(read.counts(&rows), input.counts(&rows));
+        assert!(decode::<CountedInput>(&bytes, &DecodeBudget::new(40)).is_none(), "too large");
+    }
+
+    #[test]
+    fn counts_beyond_the_rows_are_not_sound() {
+        let (input, rows) = counted(&[(true, [true; 3]), (false, [false; 3])], TwoValues::Word);
+        let with = |bytes: &[u8], in_whole| {
+            let users = input.users.clone();
+            let log_odds = OnceLock::new();
+            CountedInput { occurrences: bytes.into(), in_whole, users, log_odds, ..input }
+        };
+        assert!(with(&[0, 0, 1, 0, 0, 1, 0, 0, 1], 1).is_sound(&rows));
+        let damaged: [(&[u8], u32); 6] = [
+            (&[0, 2, 1], 1),    // more irrelevant rows than there are
+            (&[0, 0, 2], 1),    // more relevant rows than there are
+            (&[3, 0, 1], 1),    // a label that there is not
+            (&[0, 0], 1),       // cut off
+            (&[0, 0, 0x80], 1), // cut off within a number
+            (&[], 2),           // more rows than a label has
+        ];
+        for (bytes, in_whole) in damaged {
+            assert!(!with(bytes, in_whole).is_sound(&rows), "{bytes:?}");
+        }
     }
 }

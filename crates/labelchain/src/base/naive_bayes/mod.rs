@@ -370,10 +370,13 @@ impl NaiveBayes {
                 occurrences.count_thinned(group);
             }
         }
-        let uses_all = |view: &LabelView| view.features.len() == n_features && !view.rows.is_empty();
+        let uses_all =
+            |view: &LabelView| view.features.len() == n_features && !view.rows.is_empty();
         let all_use_all = views.iter().all(uses_all);
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); n_features];
-        for (label, view) in (0..).zip(views).filter(|(_, view)| !all_use_all && !view.rows.is_empty()) {
+        for (label, view) in
+            (0..).zip(views).filter(|(_, view)| !all_use_all && !view.rows.is_empty())
+        {
             view.features.iter().for_each(|&column| users[column].push(label));
         }
         let input = |(column, values): (usize, Option<TwoValues>)| {

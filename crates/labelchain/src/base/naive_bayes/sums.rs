@@ -172,7 +172,8 @@ impl Sums {
         let inputs = model.factors.inputs().iter().zip(&mut self.inputs);
         for (column, (factors, sums)) in inputs.enumerate() {
             let zero = model.factors.zero()[column];
-            for ((label, factor), sums) in factors.labels().zip(model.factors.of(column)).zip(sums) {
+            for ((label, factor), sums) in factors.labels().zip(model.factors.of(column)).zip(sums)
+            {
                 let rounding = match &*factor {
                     Factor::Mass { precision, .. } => Some(Rounding::new(*precision, zero)),
                     _ => None,
