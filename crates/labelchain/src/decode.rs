@@ -29,10 +29,71 @@ impl DecodeBudget {
         self.0.get() == 0
     }
 
-    fn charge<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
-        let left = self.0.get().saturating_sub(bytes as u64);
+    /// Takes so many bytes; none if there are not enough.
+    pub(crate) fn take(&self, bytes: u64) -> Option<()> {
+        let left = self.0.get().saturating_sub(bytes);
         self.0.set(left);
-        if left > 0 { Ok(()) } else { Err(E::custom("more memory than allowed")) }
+        (left > 0).then_some(())
+    }
+
+    fn charge<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        self.take(bytes as u64).ok_or_else(|| E::custom("more memory than allowed"))
+    }
+}
+
+/// Whole numbers as bytes: seven bits each, the lowest first; the highest bit of a byte says that there are
+/// more. As a field, `#[serde(with = "packed")]`, they are written and read all at once, and charged with what
+/// they take when each is unpacked to eight bytes.
+pub(crate) mod packed {
+    use std::fmt;
+
+    use serde::{Deserializer, Serializer, de};
+
+    pub(crate) fn push(packed: &mut Vec<u8>, mut number: u64) {
+        while number >= 0x80 {
+            packed.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        packed.push(number as u8);
+    }
+
+    /// The next number, which is taken off; none at the end, or if it is cut off or too large.
+    #[inline]
+    pub(crate) fn take(packed: &mut &[u8]) -> Option<u64> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let (&byte, rest) = packed.split_first()?;
+            *packed = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift > 63 || bits << shift >> shift != bits {
+                return None;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+            shift += 7;
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(bytes)
+    }
+
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Box<[u8]>, D::Error> {
+        struct Bytes;
+        impl de::Visitor<'_> for Bytes {
+            type Value = Box<[u8]>;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("bytes")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Box<[u8]>, E> {
+                Ok(bytes.into())
+            }
+        }
+        from.deserialize_byte_buf(Bytes)
     }
 }
 
@@ -71,7 +132,7 @@ impl<'d, D: Deserializer<'d>> Deserializer<'d> for Charged<'_, D> {
         deserialize_i32(); deserialize_i64(); deserialize_i128(); deserialize_u8();
         deserialize_u16(); deserialize_u32(); deserialize_u64(); deserialize_u128();
         deserialize_f32(); deserialize_f64(); deserialize_char(); deserialize_str();
-        deserialize_string(); deserialize_bytes(); deserialize_byte_buf(); deserialize_option();
+        deserialize_string(); deserialize_bytes(); deserialize_option();
         deserialize_unit(); deserialize_seq(); deserialize_map(); deserialize_identifier();
         deserialize_ignored_any();
         deserialize_unit_struct(name: &'static str);
@@ -82,8 +143,31 @@ impl<'d, D: Deserializer<'d>> Deserializer<'d> for Charged<'_, D> {
         deserialize_enum(name: &'static str, variants: &'static [&'static str]);
     }
 
+    fn deserialize_byte_buf<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_byte_buf(Packed { inner: visitor, budget: self.budget })
+    }
+
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
+    }
+}
+
+/// Visits [`packed`] numbers.
+struct Packed<'a, V> {
+    inner: V,
+    budget: &'a DecodeBudget,
+}
+
+impl<'d, V: Visitor<'d>> Visitor<'d> for Packed<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.inner.expecting(formatter)
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<V::Value, E> {
+        self.budget.charge(bytes.len().saturating_mul(size_of::<u64>()))?;
+        self.inner.visit_bytes(bytes)
     }
 }
 

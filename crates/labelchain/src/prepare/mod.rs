@@ -51,6 +51,7 @@ pub use encode::Encoder;
 pub(crate) use entropy::{NLogN, SMALL, real_n_log_n};
 pub use medoids::MedoidStart;
 pub use one_hot::one_hot;
+pub(crate) use prepared::StoredValues;
 pub use prepared::{LabelView, MAX_FEATURES, MAX_IMBALANCE, Preparation, Prepared, SELECT};
 pub use recipe::Recipe;
 pub use select::Cfs;

@@ -1,7 +1,7 @@
 //! A training set made ready once for all members and labels.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
@@ -80,11 +80,44 @@ pub struct LabelView {
     pub features: Vec<usize>,
 }
 
+/// Which values the stored cells of a column have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum StoredValues {
+    /// All of them this one; 0 where sparse rows store none.
+    One(f64),
+    /// More than one, or rows are dense and nobody looked.
+    Many,
+    /// Some are missing.
+    SomeMissing,
+}
+
+impl StoredValues {
+    /// By column.
+    fn of(features: &Matrix) -> Vec<StoredValues> {
+        let is_sparse = matches!(features, Matrix::Sparse(_));
+        let none = if is_sparse { StoredValues::One(0.0) } else { StoredValues::Many };
+        let mut all = vec![none; features.n_columns()];
+        for (column, cell) in (0..features.n_rows()).flat_map(|row| features.entries(row)) {
+            let values = &mut all[column];
+            *values = match *values {
+                _ if cell.is_nan() => StoredValues::SomeMissing,
+                StoredValues::One(value) if value == 0.0 || value == cell => {
+                    StoredValues::One(cell)
+                }
+                StoredValues::One(_) => StoredValues::Many,
+                other => other,
+            };
+        }
+        all
+    }
+}
+
 /// A standardized training set with what all members share.
 pub struct Prepared {
     standardizer: Standardizer,
     data: Arc<Dataset>,
     columns: Columns,
+    stored_values: OnceLock<Vec<StoredValues>>,
     zero: Vec<f64>,
     own_rankings: OwnRankings,
     memory: Memory,
@@ -105,6 +138,7 @@ impl Prepared {
         Ok(Prepared {
             standardizer,
             columns,
+            stored_values: OnceLock::new(),
             data,
             zero,
             own_rankings: OwnRankings::default(),
@@ -119,6 +153,7 @@ impl Prepared {
         Prepared {
             standardizer: self.standardizer.clone(),
             columns: Columns::new(&data),
+            stored_values: OnceLock::new(),
             data,
             zero: self.zero.clone(),
             own_rankings: OwnRankings::default(),
@@ -133,6 +168,7 @@ impl Prepared {
         Prepared {
             standardizer: Standardizer::none(train.n_features()),
             columns: Columns::new(&data),
+            stored_values: OnceLock::new(),
             data,
             zero: vec![0.0; train.n_features()],
             own_rankings: OwnRankings::default(),
@@ -215,6 +251,11 @@ impl Prepared {
             Ok(LabelView { rows, features })
         };
         labels.ids().map(view).collect()
+    }
+
+    /// Which values the stored cells of a column have.
+    pub(crate) fn stored_values(&self, column: usize) -> StoredValues {
+        self.stored_values.get_or_init(|| StoredValues::of(self.data.features()))[column]
     }
 
     /// The different values of any numeric column on the rows named.

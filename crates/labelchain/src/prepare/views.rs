@@ -1,5 +1,5 @@
-//! The views of a model's labels as a model file keeps them: rows that labels share are written once,
-//! and are shared again when they are read. A model has them as
+//! The views of a model's labels as a model file keeps them: rows that labels share are written once, and are
+//! shared again when they are read; lists are the gaps between their numbers. A model has them as
 //! `#[serde(with = "labelchain::prepare::views")]`.
 
 use std::sync::Arc;
@@ -8,9 +8,36 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::LabelView;
+use crate::decode::packed;
 
 /// Lists of rows, and for each label which of them it learned from, and its features.
-type Kept = (Vec<Arc<[usize]>>, Vec<(usize, Vec<usize>)>);
+type Kept = (Vec<Gaps>, Vec<(usize, Gaps)>);
+
+/// A list of numbers as the gaps between them, which are small where the numbers ascend.
+#[derive(Serialize, Deserialize)]
+struct Gaps(#[serde(with = "packed")] Box<[u8]>);
+
+impl Gaps {
+    fn between(numbers: &[usize]) -> Gaps {
+        let (mut bytes, mut before) = (Vec::with_capacity(numbers.len()), 0);
+        for &number in numbers {
+            packed::push(&mut bytes, (number as u64).wrapping_sub(before));
+            before = number as u64;
+        }
+        Gaps(bytes.into())
+    }
+
+    /// The numbers; none if they are damaged.
+    fn numbers(&self) -> Option<Vec<usize>> {
+        let (mut bytes, mut number) = (&self.0[..], 0u64);
+        let mut numbers = Vec::with_capacity(bytes.len());
+        while !bytes.is_empty() {
+            number = number.wrapping_add(packed::take(&mut bytes)?);
+            numbers.push(number.try_into().ok()?);
+        }
+        Some(numbers)
+    }
+}
 
 /// Writes lists of rows, then for each label which of them it has, and its features.
 pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::Error> {
@@ -22,20 +49,23 @@ pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::
             lists.len() - 1
         })
     };
-    let views: Vec<(usize, &[usize])> =
-        views.iter().map(|view| (which(&view.rows), &*view.features)).collect();
+    let views: Vec<(usize, Gaps)> =
+        views.iter().map(|view| (which(&view.rows), Gaps::between(&view.features))).collect();
+    let lists: Vec<Gaps> = lists.into_iter().map(|rows| Gaps::between(rows)).collect();
     (lists, views).serialize(to)
 }
 
 /// Reads what [`serialize`] wrote; a label without rows is refused.
 pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D::Error> {
     let (lists, views) = Kept::deserialize(from)?;
-    let view = |(which, features): (usize, Vec<usize>)| {
-        let rows = lists.get(which).map(Arc::clone);
-        Some(LabelView { rows: rows?, features })
+    let lists: Option<Vec<Arc<[usize]>>> =
+        lists.iter().map(|rows| Some(rows.numbers()?.into())).collect();
+    let view = |(which, features): (usize, Gaps)| {
+        let rows = lists.as_ref()?.get(which).map(Arc::clone);
+        Some(LabelView { rows: rows?, features: features.numbers()? })
     };
     let views: Option<Vec<LabelView>> = views.into_iter().map(view).collect();
-    views.ok_or_else(|| D::Error::custom("a label without rows"))
+    views.ok_or_else(|| D::Error::custom("a label without rows, or a damaged list"))
 }
 
 #[cfg(test)]
@@ -53,11 +83,20 @@ mod tests {
             features: features.to_vec(),
         };
         let kept = Views(vec![view(&all, &[0]), view(&few, &[1]), view(&all, &[])]);
-        let text = serde_json::to_string(&kept).unwrap();
-        assert_eq!(text, "[[[4,5,6],[5]],[[0,[0]],[1,[1]],[0,[]]]]");
-        let read: Views = serde_json::from_str(&text).unwrap();
+        let bytes = postcard::to_stdvec(&kept).unwrap();
+        // Two lists of rows: 4 and gaps of 1, and 5; then three labels, each with a list and its features.
+        assert_eq!(bytes, [2, 3, 4, 1, 1, 1, 5, 3, 0, 1, 0, 1, 1, 1, 0, 0]);
+        let read: Views = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(read, kept);
         assert!(Arc::ptr_eq(&read.0[0].rows, &read.0[2].rows));
-        assert!(serde_json::from_str::<Views>("[[[4]],[[1,[0]]]]").is_err());
+        let damaged = [&[1, 1, 4, 1, 1, 1, 0][..], &[1, 1, 0x80, 1, 0, 1, 0]];
+        assert!(damaged.iter().all(|bytes| postcard::from_bytes::<Views>(bytes).is_err()));
+    }
+
+    #[test]
+    fn any_list_reads_back() {
+        for list in [vec![], vec![0], vec![7, 300, 1 << 40], vec![9, 2, 2], vec![usize::MAX, 0]] {
+            assert_eq!(Gaps::between(&list).numbers(), Some(list));
+        }
     }
 }

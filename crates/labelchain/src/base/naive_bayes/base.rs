@@ -1,14 +1,16 @@
 //! Naive Bayes as a base learner: its settings and its row in the table.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::density::Factor;
 use super::{Likelihood, NaiveBayes, NaiveBayesModel};
-use crate::base::{Base, BaseKind, Updating, decode_any_order};
-use crate::data::{Dataset, LabelId, Matrix};
+use crate::base::{Base, BaseKind, Updating};
+use crate::data::{LabelId, Matrix};
+use crate::decode::decode;
 use crate::ensemble::MemberRows;
-use crate::prepare::{Preparation, SELECT};
-use crate::settings::{Flag, OneOf, Setting};
+use crate::prepare::{Preparation, Prepared, SELECT};
+use crate::settings::{Flag, OneOf, Setting, Settings};
 
 pub(super) static LIKELIHOOD: Setting<Likelihood> = Setting {
     name: "likelihood",
@@ -41,7 +43,11 @@ pub(in crate::base) static BASE: Base = Base {
                 updatable: task.settings.get(&UPDATABLE),
             }))
         },
-        decode: decode_any_order::<NaiveBayesModel>,
+        decode: |bytes, budget| {
+            let model: NaiveBayesModel = decode(bytes, budget)?;
+            budget.take(model.factors.log_odds_bytes())?;
+            Some(Arc::new(model))
+        },
     },
     member_rows: MemberRows::Drawn,
     learns_by_column: true,
@@ -50,42 +56,59 @@ pub(in crate::base) static BASE: Base = Base {
     parts: None,
     training_bytes: |task| {
         // What labels tell about each other is reserved when it is counted, and so are kernels where
-        // features are selected, because nobody knows beforehand how few are left. A factor has a table
-        // of its own where it weighs by kernels, or by intervals or values of a coarse column.
-        let table = match task.settings.get(&LIKELIHOOD) {
-            Likelihood::Kernel if !task.settings.get(&SELECT) => 40 * task.n_fitted_rows(),
-            Likelihood::Kernel | Likelihood::Gaussian => 0,
-            _ => mean_table_bytes(task.train.data()),
-        };
-        let sums = if task.settings.get(&UPDATABLE) { 64 } else { 0 };
-        let of_input = size_of::<(LabelId, Factor)>() as u64 + table + sums;
-        // Beside the sums of each label there are those of all rows.
-        let of_rows = if task.settings.get(&UPDATABLE) { 96 * task.n_inputs() } else { 0 };
-        let factors = of_input * task.n_inputs() * task.train.data().n_labels() as u64 + of_rows;
+        // features are selected, because nobody knows beforehand how few are left. Beside the sums of each
+        // label, a model that can be updated has those of all rows.
+        let of_rows = if task.settings.get(&UPDATABLE) { 96.0 } else { 0.0 };
+        let n_labels = task.train.data().n_labels() as f64;
+        let of_labels = bytes_a_label(task.train, task.settings, task.n_fitted_rows()) * n_labels;
+        let factors = (of_labels + of_rows) * task.n_inputs() as f64;
         // Members that are fitted at the same time turn their sparse rows into columns at the same time.
         let data = task.train.data();
         let columns = match data.features() {
             Matrix::Dense(_) => 0,
             Matrix::Sparse(_) => rayon::current_num_threads() as u64 * data.n_bytes() as u64,
         };
-        task.selection_bytes() + columns + task.n_members() * factors
+        task.selection_bytes() + columns + task.n_members() * factors as u64
     },
     settings: &[&LIKELIHOOD, &UPDATABLE],
     chain_settings: &[],
 };
 
-/// The mean over columns of the bytes of a table of log-odds, by the first thousand rows. The precision is the
-/// mean gap between the values of a column, so that a table is about as long as there are values; there may be
-/// twice as many in all rows, and none has more than 257 entries.
-fn mean_table_bytes(data: &Dataset) -> u64 {
-    let n_rows = data.n_rows().min(1000);
-    let mut values = vec![HashSet::new(); data.n_features()];
-    for (column, cell) in (0..n_rows).flat_map(|row| data.features().entries(row)) {
-        if values[column].len() <= 256 {
-            values[column].insert(cell.to_bits());
+/// The mean over inputs of the bytes that it takes for each label.
+///
+/// An input of two values takes two numbers, and three more where it occurs with the label. Any other has a
+/// factor, and the factor a table of its own where it weighs by kernels, or by intervals or values of a coarse
+/// column. The precision is the mean gap between the values of a column, so that a table is about as long as
+/// there are values in the first thousand rows; there may be twice as many in all rows, and none has more than
+/// 257 entries.
+fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f64 {
+    let (data, likelihood) = (train.data(), settings.get(&LIKELIHOOD));
+    let learner =
+        NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
+    let is_counted: Vec<bool> =
+        (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
+    let mut values: HashMap<usize, HashSet<u64>> = HashMap::new();
+    for (column, cell) in (0..data.n_rows().min(1000)).flat_map(|row| data.features().entries(row))
+    {
+        if !is_counted[column] {
+            let values = values.entry(column).or_default();
+            if values.len() <= 256 {
+                values.insert(cell.to_bits());
+            }
         }
     }
-    let coarse = values.iter().map(HashSet::len).filter(|&n_values| n_values <= 256);
-    let n_entries: usize = coarse.map(|n_values| (2 * n_values + 2).min(257)).sum();
-    (8 * n_entries / data.n_features().max(1)) as u64
+    let table = |column: usize| match likelihood {
+        Likelihood::Kernel if !settings.get(&SELECT) => 40 * n_fitted_rows as usize,
+        Likelihood::Kernel | Likelihood::Gaussian => 0,
+        _ => match values.get(&column).map_or(0, HashSet::len) {
+            257.. => 0,
+            n_values => 8 * (2 * n_values + 2).min(257),
+        },
+    };
+    let sums = if learner.updatable { 64 } else { 0 };
+    let of_input = |(column, is_counted): (usize, &bool)| {
+        if *is_counted { 28 } else { size_of::<(LabelId, Factor)>() + table(column) + sums }
+    };
+    let all: usize = is_counted.iter().enumerate().map(of_input).sum();
+    all as f64 / data.n_features().max(1) as f64
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::Group;
 use crate::data::{LabelId, LabelMatrix};
 use crate::prepare::LabelView;
+use crate::product::vectorized;
 
 /// The terms of all pairs of labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -396,16 +397,15 @@ impl CoOccurrence {
                 let start = (2 * table.class_of[label.0] as usize + value) * n;
                 let apart = &table.apart[start..start + n];
                 let owned = table.starts[label.0]..table.starts[label.0 + 1];
-                let mut from = 0;
-                for (&target, terms) in
-                    table.together[owned.clone()].iter().zip(&table.terms[owned])
-                {
-                    let target = target as usize;
-                    add(&mut log_odds[from..target], &apart[from..target]);
-                    log_odds[target] += terms[value];
-                    from = target + 1;
+                let together = &table.together[owned.clone()];
+                // What is added to labels it occurs with is found before, and written after the others.
+                let pairs = together.iter().zip(&table.terms[owned]);
+                let sums = pairs.map(|(&target, terms)| log_odds[target as usize] + terms[value]);
+                let sums: Vec<f64> = sums.collect();
+                add(log_odds, apart);
+                for (&target, sum) in together.iter().zip(sums) {
+                    log_odds[target as usize] = sum;
                 }
-                add(&mut log_odds[from..], &apart[from..]);
             }
         }
     }
@@ -434,7 +434,10 @@ impl CoOccurrence {
 }
 
 fn add(sums: &mut [f64], terms: &[f64]) {
-    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+    vectorized(
+        #[inline(always)]
+        || sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term),
+    );
 }
 
 #[cfg(test)]

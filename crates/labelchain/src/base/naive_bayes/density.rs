@@ -34,7 +34,7 @@ impl Normal {
     }
 
     /// log of the mass of the interval of width `precision` around `value`.
-    fn log_mass(&self, value: f64, precision: f64) -> f64 {
+    pub(super) fn log_mass(&self, value: f64, precision: f64) -> f64 {
         let (distance, half) = (value - self.mean, precision / 2.0);
         log(mass(distance - half, distance + half, self.deviation))
     }
@@ -83,18 +83,19 @@ pub(super) fn multiple(value: f64, precision: f64) -> f64 {
 
 /// Cells rounded to multiples of a precision, without the multiple that is nearest to a cell of 0.
 pub(super) struct Rounding {
-    precision: f64,
-    zero: f64,
+    pub(super) precision: f64,
+    /// What cells lack that are not rounded.
+    pub(super) plain_zero: f64,
     multiple_of_zero: f64,
 }
 
 impl Rounding {
     pub(super) fn new(precision: f64, zero: f64) -> Rounding {
-        Rounding { precision, zero, multiple_of_zero: multiple(zero, precision) }
+        Rounding { precision, plain_zero: zero, multiple_of_zero: multiple(zero, precision) }
     }
 
     pub(super) fn rounded(&self, cell: f64) -> f64 {
-        (multiple(cell + self.zero, self.precision) - self.multiple_of_zero) * self.precision
+        (multiple(cell + self.plain_zero, self.precision) - self.multiple_of_zero) * self.precision
     }
 
     /// What rounded cells lack.

@@ -1,17 +1,32 @@
-//! What one input says about each of the labels that use it.
+//! What each input says about each of the labels that use it.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Likelihood, whole_numbers};
+use super::counted::{CountedInput, LabelRows, LogOddsTables};
 use super::density::{Factor, presence};
 use crate::data::LabelId;
 
+/// The factors of all inputs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Factors {
+    inputs: Vec<InputFactors>,
+    /// The standardized value of a cell that a sparse row does not store.
+    zero: Vec<f64>,
+    /// What the factors of counted inputs follow from, beside their counts.
+    likelihood: Likelihood,
+    label_rows: LabelRows,
+}
+
 /// The factors of one input, ascending by label.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum InputFactors {
-    /// An input of two values has two numbers for each label. Models of words have millions of them, so they
-    /// lie side by side.
+    /// An input of two values follows from counts.
+    Counted(CountedInput),
+    /// Where cells are missing, or further rows may come, an input of two names has two numbers for each
+    /// label.
     TwoValued {
         labels: Vec<u32>,
         log_odds: Vec<[f64; 2]>,
@@ -44,34 +59,16 @@ impl InputFactors {
     /// How many labels use the input.
     pub(super) fn len(&self) -> usize {
         match self {
+            InputFactors::Counted(input) => input.users().len(),
             InputFactors::TwoValued { labels, .. } => labels.len(),
             InputFactors::Others(factors) => factors.len(),
         }
     }
 
-    /// The label that a factor is about, and the factor.
-    pub(super) fn get(&self, at: usize) -> (LabelId, Cow<'_, Factor>) {
-        match self {
-            InputFactors::TwoValued { labels, log_odds, is_word } => {
-                let factor = if *is_word {
-                    Factor::Presence(log_odds[at])
-                } else {
-                    Factor::Category(log_odds[at].to_vec())
-                };
-                (LabelId(labels[at] as usize), Cow::Owned(factor))
-            }
-            InputFactors::Others(factors) => (factors[at].0, Cow::Borrowed(&factors[at].1)),
-        }
-    }
-
-    /// Each label that uses the input, with its factor.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (LabelId, Cow<'_, Factor>)> {
-        (0..self.len()).map(|at| self.get(at))
-    }
-
     /// The label that a factor is about.
     pub(super) fn label(&self, at: usize) -> LabelId {
         match self {
+            InputFactors::Counted(input) => input.users().label(at),
             InputFactors::TwoValued { labels, .. } => LabelId(labels[at] as usize),
             InputFactors::Others(factors) => factors[at].0,
         }
@@ -82,40 +79,176 @@ impl InputFactors {
         (0..self.len()).map(|at| self.label(at))
     }
 
-    /// What a cell that is not missing adds to the log-odds of one of the labels.
-    pub(super) fn log_odds_of(&self, at: usize, cell: f64) -> f64 {
-        match self {
-            InputFactors::TwoValued { log_odds, is_word, .. } => {
-                let value = if *is_word { presence(cell) } else { cell as usize };
-                // A value that was not declared says nothing.
-                log_odds[at].get(value).copied().unwrap_or(0.0)
-            }
-            InputFactors::Others(factors) => factors[at].1.log_odds(cell),
-        }
-    }
-
-    /// What a cell that is not missing adds to the log-odds of each label that uses the input.
-    pub(super) fn log_odds(&self, cell: f64, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend((0..self.len()).map(|at| self.log_odds_of(at, cell)));
-    }
-
     /// For each factor that has them, its label and the coefficients of [`Factor::quadratic`].
     pub(super) fn quadratics(&self) -> impl Iterator<Item = Option<(LabelId, [f64; 3])>> + '_ {
         (0..self.len()).map(|at| match self {
-            InputFactors::TwoValued { .. } => None,
             InputFactors::Others(factors) => Some((factors[at].0, factors[at].1.quadratic()?)),
+            _ => None,
         })
     }
 
     /// Whether the parts fit together and so many labels, as they do unless they come from a file.
-    pub(super) fn are_sound(&self, n_labels: usize) -> bool {
+    fn are_sound(&self, label_rows: &LabelRows) -> bool {
         let is_sound = match self {
+            InputFactors::Counted(input) => return input.is_sound(label_rows),
             InputFactors::TwoValued { labels, log_odds, .. } => labels.len() == log_odds.len(),
             InputFactors::Others(factors) => factors.iter().all(|(_, factor)| factor.is_sound()),
         };
         is_sound
-            && self.labels().all(|label| label.0 < n_labels)
+            && self.labels().all(|label| label.0 < label_rows.by_class.len())
             && self.labels().is_sorted_by(|a, b| a < b)
+    }
+}
+
+/// Models are equal if their factors are, however they are kept.
+impl PartialEq for Factors {
+    fn eq(&self, other: &Factors) -> bool {
+        let n_inputs = self.n_inputs();
+        let of_input = |input: usize| {
+            let same_labels = self.inputs[input].labels().eq(other.inputs[input].labels());
+            same_labels && self.of(input) == other.of(input)
+        };
+        self.zero == other.zero && n_inputs == other.n_inputs() && (0..n_inputs).all(of_input)
+    }
+}
+
+impl Factors {
+    /// The factors of inputs whose cells of 0 stand for `zero`.
+    pub(super) fn new(
+        inputs: Vec<InputFactors>,
+        zero: Vec<f64>,
+        likelihood: Likelihood,
+        label_rows: LabelRows,
+    ) -> Factors {
+        Factors { inputs, zero, likelihood, label_rows }
+    }
+
+    /// The same inputs with other factors, none of them counted, for labels with so many irrelevant and
+    /// relevant rows.
+    pub(super) fn with_inputs(&self, inputs: Vec<InputFactors>, classes: &[[f64; 2]]) -> Factors {
+        // Which labels learn from all rows matters to counted inputs only.
+        let is_whole = vec![false; classes.len()];
+        let label_rows = LabelRows { by_class: whole_numbers(classes), is_whole };
+        Factors { inputs, zero: self.zero.clone(), likelihood: self.likelihood, label_rows }
+    }
+
+    /// Those of these inputs and then those of others, of the same labels and rows.
+    pub(super) fn concat_columns(&mut self, others: Factors) {
+        self.inputs.extend(others.inputs);
+        self.zero.extend(others.zero);
+    }
+
+    pub(super) fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// By input.
+    pub(super) fn inputs(&self) -> &[InputFactors] {
+        &self.inputs
+    }
+
+    /// The standardized value of a cell that a sparse row does not store, by input.
+    pub(super) fn zero(&self) -> &[f64] {
+        &self.zero
+    }
+
+    /// What log-odds of counted inputs are computed with.
+    pub(super) fn tables(&self) -> LogOddsTables<'_> {
+        LogOddsTables::new(self.likelihood, &self.label_rows)
+    }
+
+    /// The factors of one input.
+    pub(super) fn of(&self, input: usize) -> Vec<Cow<'_, Factor>> {
+        match &self.inputs[input] {
+            InputFactors::Counted(counted) => {
+                let factors = counted.factors(self.likelihood, &self.label_rows, self.zero[input]);
+                factors.into_iter().map(Cow::Owned).collect()
+            }
+            InputFactors::TwoValued { log_odds, is_word, .. } => {
+                let factor = |log_odds: &[f64; 2]| {
+                    Cow::Owned(if *is_word {
+                        Factor::Presence(*log_odds)
+                    } else {
+                        Factor::Category(log_odds.to_vec())
+                    })
+                };
+                log_odds.iter().map(factor).collect()
+            }
+            InputFactors::Others(factors) => {
+                factors.iter().map(|(_, factor)| Cow::Borrowed(factor)).collect()
+            }
+        }
+    }
+
+    /// What a cell that is not missing adds to the log-odds of each label that uses the input.
+    pub(super) fn log_odds(
+        &self,
+        input: usize,
+        cell: f64,
+        tables: &mut LogOddsTables,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        match &self.inputs[input] {
+            InputFactors::Counted(counted) => {
+                let zero = self.zero[input];
+                match counted.value_of(cell, zero) {
+                    Some(is_second) => {
+                        let log_odds = counted.log_odds(zero, tables);
+                        out.extend_from_slice(log_odds[usize::from(is_second)]);
+                    }
+                    None => out.extend(self.of(input).iter().map(|factor| factor.log_odds(cell))),
+                }
+            }
+            InputFactors::TwoValued { log_odds, is_word, .. } => {
+                let value = if *is_word { presence(cell) } else { cell as usize };
+                // A value that was not declared says nothing.
+                out.extend(log_odds.iter().map(|of| of.get(value).copied().unwrap_or(0.0)));
+            }
+            InputFactors::Others(factors) => {
+                out.extend(factors.iter().map(|(_, factor)| factor.log_odds(cell)));
+            }
+        }
+    }
+
+    /// The log-odds of every label for a row that stores no cell.
+    pub(super) fn baseline(&self, prior: &[f64]) -> Vec<f64> {
+        let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
+        let mut tables = self.tables();
+        let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
+        for (input, (factors, &zero)) in self.inputs.iter().zip(&self.zero).enumerate() {
+            match factors {
+                // Log-odds are kept of inputs that rows to come probably have, and not of all the others.
+                InputFactors::Counted(counted) if counted.in_whole() < n_rows / 64 => {
+                    tables.compute(counted, zero, &mut log_odds);
+                }
+                _ => self.log_odds(input, zero, &mut tables, &mut log_odds),
+            }
+            if factors.len() == baseline.len() {
+                baseline.iter_mut().zip(&log_odds).for_each(|(sum, log_odds)| *sum += log_odds);
+            } else {
+                for (label, log_odds) in factors.labels().zip(&log_odds) {
+                    baseline[label.0] += log_odds;
+                }
+            }
+        }
+        baseline
+    }
+
+    /// The bytes of all that is computed when rows ask for it.
+    pub(super) fn log_odds_bytes(&self) -> u64 {
+        let of_input = |input: &InputFactors| match input {
+            InputFactors::Counted(counted) => counted.log_odds_bytes(),
+            _ => 0,
+        };
+        self.inputs.iter().map(of_input).sum()
+    }
+
+    /// Whether the parts fit together, as they do unless they come from a file.
+    pub(super) fn fit(&self, n_labels: usize, n_features: usize) -> bool {
+        let LabelRows { by_class, is_whole } = &self.label_rows;
+        [by_class.len(), is_whole.len()] == [n_labels; 2]
+            && [self.inputs.len(), self.zero.len()] == [n_features; 2]
+            && self.inputs.iter().all(|input| input.are_sound(&self.label_rows))
     }
 }

@@ -6,12 +6,16 @@
 //! same form for each label decided so far.
 
 use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 mod base;
 mod cells;
 mod co_occurrence;
+mod counted;
 mod counts;
 mod density;
 mod factors;
@@ -28,14 +32,17 @@ use crate::chain::{
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::error::{Error, Remedy, Result};
-use crate::prepare::{LabelView, Preparation, Prepared, Spread, views};
+use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, views};
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
 use co_occurrence::{CoOccurrence, Counts, PairCounts};
+use counted::{
+    CountedInput, LabelRows, LogOddsTables, MixingHasher, Occurrences, TwoValues, Users,
+};
 use counts::ValueCounts;
 use density::{Factor, Normal, Rounding, multiple, presence};
-use factors::InputFactors;
+use factors::{Factors, InputFactors};
 use moments::{MomentSums, Moments, RelevantLabels};
 use sums::Sums;
 
@@ -98,11 +105,9 @@ pub struct NaiveBayesModel {
     /// log prior odds of each label.
     prior: Vec<f64>,
     /// For each input, the labels that use it and its term in their log-odds.
-    factors: Vec<InputFactors>,
+    factors: Factors,
     /// The log-odds of each label for a row that stores no cell; the start for sparse rows.
     baseline: Vec<f64>,
-    /// The standardized value of a cell that a sparse row does not store.
-    zero: Vec<f64>,
     /// What decided labels add to the log-odds of the others.
     co_occurrence: CoOccurrence,
     /// What all of this was made from, where further rows may be added.
@@ -168,18 +173,28 @@ impl NaiveBayes {
             })
             .collect();
         let prior = prior(&counts);
-        let mut factors = vec![Vec::new(); train.data().n_features()];
         let groups = groups(&views, rows);
+        let label_rows = LabelRows {
+            by_class: whole_numbers(&counts),
+            is_whole: views.iter().map(|view| view.rows.len() == rows.len()).collect(),
+        };
+        let mut inputs = self.fit_counted(train, &groups, &views)?;
+        let is_counted: Vec<bool> = inputs.iter().map(Option::is_some).collect();
+        let mut factors = vec![Vec::new(); train.data().n_features()];
         // A label that is known in none of the rows learns nothing.
         for group in groups.iter().filter(|group| !group.rows.is_empty()) {
             train.cancel().check()?;
-            self.fit_group(train, group, &views, &mut factors)?;
+            self.fit_group(train, group, &views, &is_counted, &mut factors)?;
         }
         // In label order, so that sums do not depend on how labels were grouped.
         factors.iter_mut().for_each(|of: &mut Vec<(LabelId, Factor)>| of.sort_by_key(|it| it.0));
-        let factors: Vec<InputFactors> = factors.into_iter().map(InputFactors::new).collect();
+        let inputs = inputs.iter_mut().zip(factors).map(|(counted, others)| match counted.take() {
+            Some(input) => InputFactors::Counted(input),
+            None => InputFactors::new(others),
+        });
         let zero = train.zero().to_vec();
-        let baseline = baseline(&prior, &factors, &zero);
+        let factors = Factors::new(inputs.collect(), zero, self.likelihood, label_rows);
+        let baseline = factors.baseline(&prior);
         let (data, memory) = (train.data(), train.memory());
         let what = || format!("what {n_labels} labels tell about each other");
         let mut pairs = None;
@@ -205,7 +220,6 @@ impl NaiveBayes {
             prior,
             factors,
             baseline,
-            zero,
             co_occurrence,
             sums: None,
         };
@@ -221,16 +235,9 @@ fn prior(classes: &[[f64; 2]]) -> Vec<f64> {
     classes.iter().map(|[no, yes]| (yes + 1.0).ln() - (no + 1.0).ln()).collect()
 }
 
-/// The log-odds of every label for a row that stores no cell.
-fn baseline(prior: &[f64], factors: &[InputFactors], zero: &[f64]) -> Vec<f64> {
-    let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
-    for (factors, &zero) in factors.iter().zip(zero) {
-        factors.log_odds(zero, &mut log_odds);
-        for (label, log_odds) in factors.labels().zip(&log_odds) {
-            baseline[label.0] += log_odds;
-        }
-    }
-    baseline
+/// Counts of rows, which are whole.
+fn whole_numbers(classes: &[[f64; 2]]) -> Vec<[u32; 2]> {
+    classes.iter().map(|counts| counts.map(|n| n as u32)).collect()
 }
 
 /// Labels that learn from the same rows.
@@ -258,10 +265,11 @@ impl NaiveBayes {
         train: &Prepared,
         group: &Group,
         views: &[LabelView],
+        is_counted: &[bool],
         by_input: &mut [Vec<(LabelId, Factor)>],
     ) -> Result<()> {
         let n = group.labels.len();
-        if n == 0 {
+        if n == 0 || is_counted.iter().all(|&is| is) {
             return Ok(());
         }
         let labels = train.data().labels();
@@ -278,7 +286,7 @@ impl NaiveBayes {
         for (at, &label) in group.labels.iter().enumerate() {
             let discretizes = self.likelihood == Likelihood::Discretized;
             let bins = discretizes.then(|| train.bins(group.rows, label));
-            for &column in &views[label.0].features {
+            for &column in views[label.0].features.iter().filter(|&&column| !is_counted[column]) {
                 match (&bins, kind(column)) {
                     (Some(bins), AttributeKind::Numeric) => {
                         let factor = Factor::binned(bins(column));
@@ -361,6 +369,67 @@ impl NaiveBayes {
         Ok(())
     }
 
+    /// The inputs whose factors follow from counts, by input; none for the others.
+    fn fit_counted(
+        &self,
+        train: &Prepared,
+        groups: &[Group],
+        views: &[LabelView],
+    ) -> Result<Vec<Option<CountedInput>>> {
+        let n_features = train.data().n_features();
+        let values: Vec<Option<TwoValues>> =
+            (0..n_features).map(|column| self.two_values(train, column)).collect();
+        let columns: Vec<usize> = (0..n_features).filter(|&at| values[at].is_some()).collect();
+        if columns.is_empty() {
+            return Ok((0..n_features).map(|_| None).collect());
+        }
+        let mut occurrences = Occurrences::new(train.data(), &values);
+        if let Some((whole, thinned)) = groups.split_first() {
+            occurrences.count_whole(whole, &columns);
+            for group in thinned {
+                train.cancel().check()?;
+                occurrences.count_thinned(group);
+            }
+        }
+        let uses_all =
+            |view: &LabelView| view.features.len() == n_features && !view.rows.is_empty();
+        let all_use_all = views.iter().all(uses_all);
+        let mut users: Vec<Vec<u32>> = vec![Vec::new(); n_features];
+        for (label, view) in
+            (0..).zip(views).filter(|(_, view)| !all_use_all && !view.rows.is_empty())
+        {
+            view.features.iter().for_each(|&column| users[column].push(label));
+        }
+        let input = |(column, values): (usize, Option<TwoValues>)| {
+            let users = if all_use_all {
+                Users::All(views.len() as u32)
+            } else {
+                Users::Some(std::mem::take(&mut users[column]).into())
+            };
+            Some(occurrences.input(column, values?, users))
+        };
+        Ok(values.iter().copied().enumerate().map(input).collect())
+    }
+
+    /// The two values of an input whose factors follow from counts: where no cell is missing, and no further
+    /// rows with other values may come.
+    fn two_values(&self, train: &Prepared, column: usize) -> Option<TwoValues> {
+        let cells = train.stored_values(column);
+        if self.updatable || cells == StoredValues::SomeMissing {
+            return None;
+        }
+        match &train.data().attributes()[column].kind {
+            AttributeKind::Nominal(values) if values.len() == 2 => Some(TwoValues::Names),
+            AttributeKind::Word => Some(TwoValues::Word),
+            AttributeKind::Numeric => match (self.likelihood, cells) {
+                (Likelihood::Discretized | Likelihood::Kernel, _) => None,
+                (_, StoredValues::One(other)) => Some(TwoValues::Numbers { other }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The factors of some labels of a group for one numeric input, from normal distributions.
     fn normals(
         &self,
@@ -369,25 +438,37 @@ impl NaiveBayes {
         labels: &[usize],
         (precision, range): (f64, (f64, f64)),
     ) -> Vec<(usize, Factor)> {
-        let zero = cells.zero;
         let plain = LazyCell::new(|| relevant.moments(cells, |cell| cell));
         // Few columns need the moments of their rounded cells; they are computed for the first
         // label that does.
-        let rounding = Rounding::new(precision, zero);
+        let rounding = Rounding::new(precision, cells.zero);
         let rounded = LazyCell::new(|| relevant.moments(cells, |cell| rounding.rounded(cell)));
         let classes = |(by_label, all): &(Vec<Moments>, Moments), at: usize| {
             (all.minus(&by_label[at]), by_label[at])
         };
         let factor = |&at: &usize| {
-            let density = self.likelihood.density(|| classes(&plain, at), precision, zero);
-            let factor = density.unwrap_or_else(|| {
-                let [no, yes] = normals(classes(&rounded, at), precision, rounding.zero());
-                Factor::mass(no, yes, precision, range)
-            });
-            (at, factor)
+            let (plain, rounded) = (|| classes(&plain, at), || classes(&rounded, at));
+            (at, numeric_factor(self.likelihood, plain, rounded, &rounding, range))
         };
         labels.iter().map(factor).collect()
     }
+}
+
+/// The factor of one label for a numeric input, from the moments of its irrelevant and relevant cells as they
+/// are, and rounded to the precision of the column.
+fn numeric_factor(
+    likelihood: Likelihood,
+    plain: impl Fn() -> (Moments, Moments),
+    rounded: impl Fn() -> (Moments, Moments),
+    rounding: &Rounding,
+    range: (f64, f64),
+) -> Factor {
+    let (precision, zero) = (rounding.precision, rounding.plain_zero);
+    let density = likelihood.density(plain, precision, zero);
+    density.unwrap_or_else(|| {
+        let [no, yes] = normals(rounded(), precision, rounding.zero());
+        Factor::mass(no, yes, precision, range)
+    })
 }
 
 /// The normal distributions of the irrelevant and the relevant cells, whose moments lack `zero`.
@@ -465,9 +546,8 @@ impl BaseModel for NaiveBayesModel {
         let Dimensions { n_labels, n_features, .. } = *dimensions;
         let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
         lengths == [n_labels; 4]
-            && [self.factors.len(), self.zero.len()] == [n_features; 2]
+            && self.factors.fit(n_labels, n_features)
             && self.co_occurrence.fits(n_labels)
-            && self.factors.iter().all(|factors| factors.are_sound(n_labels))
             && self.sums.as_ref().is_none_or(|sums| sums.fit(self))
     }
 
@@ -484,9 +564,8 @@ impl ChainModel for NaiveBayesModel {
         for (view, more) in self.views.iter_mut().zip(other.views) {
             view.features.extend(more.features.iter().map(|column| n_before + column));
         }
-        self.factors.extend(other.factors);
-        self.zero.extend(other.zero);
-        self.baseline = baseline(&self.prior, &self.factors, &self.zero);
+        self.factors.concat_columns(other.factors);
+        self.baseline = self.factors.baseline(&self.prior);
         self.sums = self.sums.zip(other.sums).map(|(sums, more)| sums.concat_columns(more));
         Some(self)
     }
@@ -525,13 +604,14 @@ impl NaiveBayesModel {
     fn attribution(&self, features: &Matrix, row: usize) -> Attribution {
         let (mut sum, mut log_odds) = (AttributionSum::default(), Vec::new());
         sum.add_base_values("log-odds", &self.prior);
-        for (column, factors) in self.factors.iter().enumerate() {
+        let mut tables = self.factors.tables();
+        for (column, factors) in self.factors.inputs().iter().enumerate() {
             let cell = match features {
                 Matrix::Dense(dense) => dense.row(row)[column],
-                Matrix::Sparse(_) => features.get(row, column) + self.zero[column],
+                Matrix::Sparse(_) => features.get(row, column) + self.factors.zero()[column],
             };
             if !cell.is_nan() {
-                factors.log_odds(cell, &mut log_odds);
+                self.factors.log_odds(column, cell, &mut tables, &mut log_odds);
                 for (label, &log_odds) in factors.labels().zip(&log_odds) {
                     sum.add_contribution(column, label, log_odds);
                 }
@@ -542,7 +622,7 @@ impl NaiveBayesModel {
 
     /// How many inputs.
     fn n_features(&self) -> usize {
-        self.factors.len()
+        self.factors.n_inputs()
     }
 
     /// The log-odds of normal densities are a x² + b x + c in a cell x, so those of all columns and
@@ -551,13 +631,14 @@ impl NaiveBayesModel {
     fn score_dense(&self, block: &Block, dense: &Dense) -> LogOdds {
         let n_labels = self.n_labels;
         let incomplete = incomplete_columns(block, dense);
-        let mut columns = Vec::with_capacity(self.factors.len());
+        let inputs = self.factors.inputs();
+        let mut columns = Vec::with_capacity(inputs.len());
         // By input, then by label, as the factors are.
-        let mut quadratics = Vec::with_capacity(self.factors.len() * n_labels);
+        let mut quadratics = Vec::with_capacity(inputs.len() * n_labels);
         let mut others = Vec::new();
-        for (column, factors) in self.factors.iter().enumerate() {
+        for (column, factors) in inputs.iter().enumerate() {
             let n_before = quadratics.len();
-            let mut by_cell = CellByCell { column, factors, labels: vec![] };
+            let mut by_cell = CellByCell { column, labels: vec![] };
             for (at, quadratic) in factors.quadratics().enumerate() {
                 match quadratic.filter(|_| !incomplete[column]) {
                     Some((label, quadratic)) => quadratics.push((columns.len(), label, quadratic)),
@@ -599,70 +680,145 @@ impl NaiveBayesModel {
         for row in by_row.chunks_mut(n_labels.max(1)) {
             row.iter_mut().zip(&constants).for_each(|(sum, constant)| *sum += constant);
         }
-        others.iter().for_each(|others| others.add(block, dense, n_labels, &mut by_row));
+        let mut tables = self.factors.tables();
+        for others in &others {
+            others.add(&self.factors, &mut tables, block, dense, &mut by_row);
+        }
         LogOdds { n_labels, by_row }
     }
 
     /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
-    /// difference of its factor to that of the value it replaces.
-    ///
-    /// Words have few values: the cells of a column are sorted, so that differences are computed once for
-    /// each value, and then added to the rows that have it. Each row is added to in ascending columns.
+    /// difference of its factor to that of the value it replaces, in ascending columns.
     fn score_sparse(&self, block: &Block) -> LogOdds {
-        let n_labels = self.n_labels;
         let mut by_row = self.baseline.repeat(block.n_rows());
-        let mut cells: Vec<(u32, u32, f64)> = Vec::new();
-        for (place, &row) in (0..).zip(block.rows) {
-            let stored = block.features.entries(row);
-            cells.extend(stored.map(|(column, cell)| (column as u32, place, cell)));
-        }
-        cells.sort_unstable_by(|a, b| (a.0.cmp(&b.0)).then(a.2.total_cmp(&b.2)));
-        let (mut at_zero, mut differences) = (Vec::new(), Vec::new());
-        for same in cells.chunk_by(|a, b| a.0 == b.0 && a.2.to_bits() == b.2.to_bits()) {
-            let (column, _, stored) = same[0];
-            let (factors, zero) = (&self.factors[column as usize], self.zero[column as usize]);
-            factors.log_odds(zero, &mut at_zero);
-            if stored.is_nan() {
-                differences.clear();
-                differences.resize(factors.len(), 0.0);
-            } else {
-                factors.log_odds(stored + zero, &mut differences);
+        let mut differences = Differences::new(&self.factors);
+        for (sums, &row) in by_row.chunks_mut(self.n_labels.max(1)).zip(block.rows) {
+            for (column, cell) in block.features.entries(row) {
+                differences.add(column, cell, sums);
             }
-            differences.iter_mut().zip(&at_zero).for_each(|(more, zero)| *more -= zero);
-            for &(_, place, _) in same {
-                let sums = &mut by_row[place as usize * n_labels..][..n_labels];
-                if factors.len() == n_labels {
-                    // Factors are in the order of labels.
-                    sums.iter_mut().zip(&differences).for_each(|(sum, more)| *sum += more);
-                } else {
-                    for (label, more) in factors.labels().zip(&differences) {
-                        sums[label.0] += more;
+        }
+        LogOdds { n_labels: self.n_labels, by_row }
+    }
+}
+
+/// What a stored cell adds to the log-odds of each label that uses its input, beyond a cell that is left out.
+/// They are computed once for each value of an input.
+struct Differences<'m> {
+    factors: &'m Factors,
+    tables: LogOddsTables<'m>,
+    /// Where the differences of a column and value are in the list of all.
+    places: HashMap<(usize, u64), Range<usize>, BuildHasherDefault<MixingHasher>>,
+    all: Vec<f64>,
+    at_zero: Vec<f64>,
+    at_cell: Vec<f64>,
+}
+
+impl<'m> Differences<'m> {
+    fn new(factors: &'m Factors) -> Differences<'m> {
+        Differences {
+            factors,
+            tables: factors.tables(),
+            places: HashMap::default(),
+            all: vec![],
+            at_zero: vec![],
+            at_cell: vec![],
+        }
+    }
+
+    /// Adds the differences of a cell to the sums of all labels.
+    fn add(&mut self, column: usize, cell: f64, sums: &mut [f64]) {
+        let input = &self.factors.inputs()[column];
+        if let InputFactors::Counted(counted) = input
+            && counted.is_second(cell)
+            && counted.users().len() == sums.len()
+        {
+            let [first, second] = counted.log_odds(self.factors.zero()[column], &mut self.tables);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
+                        *sum += second - first;
                     }
-                }
-            }
+                },
+            );
+        } else {
+            add_to_labels(sums, input, self.of(column, cell));
         }
-        LogOdds { n_labels, by_row }
+    }
+
+    fn of(&mut self, column: usize, cell: f64) -> &[f64] {
+        /// Beyond so many numbers, it is cheaper to compute some again than to keep all.
+        const MOST_KEPT: usize = 1 << 20;
+        if let Some(place) = self.places.get(&(column, cell.to_bits())) {
+            return &self.all[place.clone()];
+        }
+        if self.all.len() > MOST_KEPT {
+            self.places.clear();
+            self.all.clear();
+        }
+        let zero = self.factors.zero()[column];
+        self.factors.log_odds(column, zero, &mut self.tables, &mut self.at_zero);
+        if cell.is_nan() {
+            self.at_cell.clear();
+            self.at_cell.resize(self.at_zero.len(), 0.0);
+        } else {
+            self.factors.log_odds(column, cell + zero, &mut self.tables, &mut self.at_cell);
+        }
+        let start = self.all.len();
+        self.all.extend(self.at_cell.iter().zip(&self.at_zero).map(|(cell, zero)| cell - zero));
+        self.places.insert((column, cell.to_bits()), start..self.all.len());
+        &self.all[start..]
     }
 }
 
 /// Factors of a column that are added cell by cell.
-struct CellByCell<'m> {
+struct CellByCell {
     column: usize,
-    factors: &'m InputFactors,
     /// Which of them, by their place in the list.
     labels: Vec<usize>,
 }
 
-impl CellByCell<'_> {
+impl CellByCell {
     /// Adds what the cells of the column say to the sums, which are by row, then by label.
-    fn add(&self, block: &Block, dense: &Dense, n_labels: usize, by_row: &mut [f64]) {
+    fn add(
+        &self,
+        factors: &Factors,
+        tables: &mut LogOddsTables,
+        block: &Block,
+        dense: &Dense,
+        by_row: &mut [f64],
+    ) {
+        let input = &factors.inputs()[self.column];
+        let n_labels = by_row.len() / block.n_rows().max(1);
+        let mut log_odds = Vec::new();
         for (sums, &row) in by_row.chunks_mut(n_labels.max(1)).zip(block.rows) {
             let cell = dense.row(row)[self.column];
-            if !cell.is_nan() {
-                for &at in &self.labels {
-                    sums[self.factors.label(at).0] += self.factors.log_odds_of(at, cell);
-                }
+            if cell.is_nan() {
+                continue;
             }
+            if let InputFactors::Others(factors) = input {
+                for (label, factor) in self.labels.iter().map(|&at| &factors[at]) {
+                    sums[label.0] += factor.log_odds(cell);
+                }
+            } else {
+                factors.log_odds(self.column, cell, tables, &mut log_odds);
+                add_to_labels(sums, input, &log_odds);
+            }
+        }
+    }
+}
+
+/// Adds the log-odds of each label that uses an input to the sums of all labels.
+fn add_to_labels(sums: &mut [f64], input: &InputFactors, log_odds: &[f64]) {
+    if log_odds.len() == sums.len() {
+        // Factors are in the order of labels.
+        vectorized(
+            #[inline(always)]
+            || sums.iter_mut().zip(log_odds).for_each(|(sum, more)| *sum += more),
+        );
+    } else {
+        for (label, more) in input.labels().zip(log_odds) {
+            sums[label.0] += more;
         }
     }
 }

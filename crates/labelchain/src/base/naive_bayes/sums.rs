@@ -19,7 +19,7 @@ use super::co_occurrence::PairCounts;
 use super::density::{Factor, Rounding, presence};
 use super::factors::InputFactors;
 use super::moments::Moments;
-use super::{Likelihood, NaiveBayesModel, base, baseline, density, groups, normals, precision};
+use super::{Likelihood, NaiveBayesModel, base, density, groups, normals, precision};
 use crate::chain::FurtherRows;
 use crate::data::{AttributeKind, Dataset, LabelId};
 use crate::prepare::{LabelView, Prepared, Spread};
@@ -258,8 +258,9 @@ impl Sums {
         classes: Vec<[f64; 2]>,
         pairs: Option<PairCounts>,
     ) -> Option<Sums> {
-        let mut inputs: Vec<Vec<InputSums>> = Vec::with_capacity(model.factors.len());
-        inputs.resize_with(model.factors.len(), Vec::new);
+        let n_inputs = model.factors.n_inputs();
+        let mut inputs: Vec<Vec<InputSums>> = Vec::with_capacity(n_inputs);
+        inputs.resize_with(n_inputs, Vec::new);
         // Labels that learn from the same rows share the precision of a column.
         let mut precisions: Vec<(&[usize], Vec<f64>)> = Vec::new();
         for view in model.views.iter().filter(|view| !view.rows.is_empty()) {
@@ -268,11 +269,11 @@ impl Sums {
                 let is_numeric =
                     |column: usize| train.data().attributes()[column].values().is_none();
                 let of = |at| if is_numeric(at) { precision(spread(at)).0 } else { 0.0 };
-                precisions.push((&view.rows, (0..model.factors.len()).map(of).collect()));
+                precisions.push((&view.rows, (0..n_inputs).map(of).collect()));
             }
         }
-        for (column, factors) in model.factors.iter().enumerate() {
-            for (label, factor) in factors.iter() {
+        for (column, factors) in model.factors.inputs().iter().enumerate() {
+            for (label, factor) in factors.labels().zip(model.factors.of(column)) {
                 let rows = &model.views[label.0].rows[..];
                 let found = precisions.iter().find(|(of, _)| *of == rows)?;
                 inputs[column].push(InputSums::none_of(&factor, found.1[column])?);
@@ -281,10 +282,10 @@ impl Sums {
         let spread = train.spreads(rows);
         let mut columns = Vec::with_capacity(inputs.len());
         for (column, attribute) in train.data().attributes().iter().enumerate() {
-            let is_used = model.factors[column].len() > 0;
+            let is_used = model.factors.inputs()[column].len() > 0;
             columns.push(is_used.then(|| {
                 let mut sums = ColumnSums::none_of(&attribute.kind, || spread(column));
-                sums.add(cells(train.data(), column, rows), model.zero[column]);
+                sums.add(cells(train.data(), column, rows), model.factors.zero()[column]);
                 sums
             }));
         }
@@ -318,7 +319,7 @@ impl Sums {
         let likelihood = settings.get(&base::LIKELIHOOD);
         let mut factors = vec![Vec::new(); self.columns.len()];
         for (column, sums) in self.columns.iter_mut().enumerate() {
-            let (Some(sums), zero) = (sums, model.zero[column]) else { continue };
+            let (Some(sums), zero) = (sums, model.factors.zero()[column]) else { continue };
             let new = (model.n_labels..).map(LabelId).zip(&views[model.n_labels..]);
             for ((label, view), before) in new.zip(rows_before) {
                 let is_relevant = |row: &usize| data.labels().get(*row, label);
@@ -343,9 +344,11 @@ impl Sums {
     /// Adds the cells of the rows that each label learns from, in their order.
     fn add_cells(&mut self, model: &NaiveBayesModel, data: &Dataset, views: &[LabelView]) {
         let (features, labels) = (data.features(), data.labels());
-        for (column, (factors, sums)) in model.factors.iter().zip(&mut self.inputs).enumerate() {
-            let zero = model.zero[column];
-            for ((label, factor), sums) in factors.iter().zip(sums) {
+        let inputs = model.factors.inputs().iter().zip(&mut self.inputs);
+        for (column, (factors, sums)) in inputs.enumerate() {
+            let zero = model.factors.zero()[column];
+            for ((label, factor), sums) in factors.labels().zip(model.factors.of(column)).zip(sums)
+            {
                 let rounding = match &*factor {
                     Factor::Mass { precision, .. } => Some(Rounding::new(*precision, zero)),
                     _ => None,
@@ -373,14 +376,15 @@ impl Sums {
 
     /// Whether they are those of a model, as they are unless they were decoded.
     pub(super) fn fit(&self, model: &NaiveBayesModel) -> bool {
-        let fits = |(factors, sums): (&InputFactors, &Vec<InputSums>)| {
+        let fits = |(input, sums): (usize, &Vec<InputSums>)| {
+            let factors = model.factors.of(input);
             factors.len() == sums.len()
-                && factors.iter().zip(sums).all(|((_, factor), sums)| sums.fits(&factor))
+                && factors.iter().zip(sums).all(|(factor, sums)| sums.fits(factor))
         };
         self.classes.len() == model.n_labels
             && self.classes.iter().all(|classes| are_counts(classes))
-            && [self.inputs.len(), self.columns.len()] == [model.factors.len(); 2]
-            && model.factors.iter().zip(&self.inputs).all(fits)
+            && [self.inputs.len(), self.columns.len()] == [model.factors.n_inputs(); 2]
+            && self.inputs.iter().enumerate().all(fits)
             && self.columns.iter().flatten().all(ColumnSums::is_sound)
             && self.pairs.as_ref().is_none_or(|pairs| pairs.fits(&self.classes))
     }
@@ -412,21 +416,23 @@ impl NaiveBayesModel {
         if let Some(pairs) = &mut sums.pairs {
             *pairs = pairs.plus(&PairCounts::of(data.labels(), &groups(views, rows)));
         }
-        let mut model = NaiveBayesModel { sums: None, n_labels, ..self.clone() };
-        let of_inputs = model.factors.iter_mut().zip(&sums.inputs).zip(&model.zero);
-        for (((factors, sums), &zero), new) in of_inputs.zip(new_factors) {
-            let updated = factors.iter().zip(sums);
-            let updated = updated.map(|((label, like), sums)| (label, sums.factor(&like, zero)));
+        let updated = |((input, factors), new): ((usize, &InputFactors), Vec<Factor>)| {
+            let (likes, zero) = (self.factors.of(input), self.factors.zero()[input]);
+            let sums = sums.inputs[input].iter().zip(likes);
+            let updated = sums.map(|(sums, like)| sums.factor(&like, zero));
             let new = (self.n_labels..).map(LabelId).zip(new);
-            *factors = InputFactors::new(updated.chain(new).collect());
-        }
+            InputFactors::new(factors.labels().zip(updated).chain(new).collect())
+        };
+        let inputs = self.factors.inputs().iter().enumerate().zip(new_factors).map(updated);
+        let factors = self.factors.with_inputs(inputs.collect(), &sums.classes);
+        let mut model = NaiveBayesModel { sums: None, n_labels, factors, ..self.clone() };
         let features: Vec<usize> =
             (0..sums.columns.len()).filter(|&at| sums.columns[at].is_some()).collect();
         let before = rows_before.iter().map(Arc::clone);
         let new_views = before.map(|rows| LabelView { rows, features: features.clone() });
         model.views.extend(new_views);
         model.prior = super::prior(&sums.classes);
-        model.baseline = baseline(&model.prior, &model.factors, &model.zero);
+        model.baseline = model.factors.baseline(&model.prior);
         if let Some(pairs) = &sums.pairs {
             model.co_occurrence = pairs.table(&sums.classes);
         }
