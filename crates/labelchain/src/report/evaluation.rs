@@ -607,7 +607,9 @@ impl<'a> TestedMethods<'a> {
                 let details = self.methods[at].details.as_ref()?;
                 Some((details.importance.as_ref()?, details.importance_measure))
             };
-            let Some((importance, measure)) = group.methods.iter().find_map(known) else { continue };
+            let Some((importance, measure)) = group.methods.iter().find_map(known) else {
+                continue;
+            };
             // Rows made of bags have inputs of their own, in each fold others.
             if importance.len() != self.data.n_features() {
                 continue;
