@@ -48,6 +48,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         split_features: int | float | str = 'sqrt',
         forest_leaf: int = 1,
         extra_trees: bool = False,
+        importance: Literal['gain', 'permutation'] = 'gain',
         trust: float | str = 'auto',
         decay: float | str = 'auto',
         candidates: int | None = None,

@@ -286,9 +286,7 @@ fn importance(model: &Model) -> String {
     ranked.truncate(SHOWN);
     let names: Vec<String> = ranked.iter().map(|(name, _)| name.to_string()).collect();
     let wide = width(&names, 14, 32);
-    let mut page = String::from(
-        "\n  Inputs that matter most: what their splits take away of the variance of the labels\n",
-    );
+    let mut page = format!("\n  Inputs that matter most: {}\n", model.importance_measure());
     for (name, share) in ranked {
         let length = if most > 0.0 { share / most } else { 0.0 };
         let name = cut(name, wide);

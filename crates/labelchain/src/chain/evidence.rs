@@ -20,11 +20,40 @@ pub trait Evidence: Clone {
         self.observe(label, relevant);
     }
 
+    /// Moves the most certain of the open labels, which ascend, to `next` with its score: the one whose score
+    /// is farthest from zero, of equals the first. Where its decision would change no score, labels that would
+    /// be taken right after it may be moved together with it.
+    fn take_most_certain(&self, open: &mut Vec<LabelId>, next: &mut Vec<(LabelId, Score)>) {
+        let scores = open.iter().map(|&label| self.support(label)).enumerate();
+        if let Some((place, score)) = farthest_from_zero(scores) {
+            next.push((open.remove(place), score));
+        }
+    }
+
     /// The joint law of the labels, given what was decided so far; none where the model knows each label
     /// on its own only.
     fn joint_law(&self) -> Option<JointLaw<'_>> {
         None
     }
+}
+
+/// The score that is farthest from zero, and its place; of equals the first.
+pub(crate) fn farthest_from_zero(
+    scores: impl Iterator<Item = (usize, Score)>,
+) -> Option<(usize, Score)> {
+    // What is not a number says as little as 0.
+    let certainty = |score: Score| score.value().abs().max(0.0);
+    let mut best: Option<(usize, Score)> = None;
+    for (place, score) in scores {
+        if best.is_none_or(|(_, best)| certainty(score) > certainty(best)) {
+            best = Some((place, score));
+        }
+        // None is more certain than this.
+        if certainty(score) == f64::INFINITY {
+            break;
+        }
+    }
+    best
 }
 
 /// Different label sets that a row may have, with weights that sum to 1. There are none where nothing is
@@ -83,6 +112,11 @@ pub trait BaseModel: Any + Send + Sync {
     /// known of it.
     fn importance(&self) -> Option<Vec<f64>> {
         None
+    }
+
+    /// What these shares are shares of.
+    fn importance_measure(&self) -> &'static str {
+        ""
     }
 
     /// What the model of one label looks like as text, where it can be read by people.

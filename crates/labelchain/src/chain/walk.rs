@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::evidence::farthest_from_zero;
 use super::{Block, Collector, Evidence, JointLaw, Order, Score, Scoring};
 use crate::data::{LabelId, LabelMatrix};
 
@@ -24,26 +25,15 @@ pub fn decide_by_certainty<E: Evidence>(
     mut write: impl FnMut(Decision),
 ) -> Order {
     let mut open: Vec<LabelId> = (0..n_labels).map(LabelId).collect();
-    let mut taken = Vec::with_capacity(n_labels);
-    // What is not a number says as little as 0.
-    let certainty = |score: Score| score.value().abs().max(0.0);
-    while let Some(&first) = open.first() {
-        let (mut at, mut score) = (0, evidence.support(first));
-        for (place, &label) in open.iter().enumerate().skip(1) {
-            // None is more certain than this.
-            if certainty(score) == f64::INFINITY {
-                break;
-            }
-            let other = evidence.support(label);
-            if certainty(other) > certainty(score) {
-                (at, score) = (place, other);
-            }
+    let (mut next, mut taken) = (Vec::new(), Vec::with_capacity(n_labels));
+    while !open.is_empty() {
+        evidence.take_most_certain(&mut open, &mut next);
+        for (label, score) in next.drain(..) {
+            let relevant = score.is_relevant();
+            write(Decision { label, score, relevant });
+            evidence.observe(label, relevant);
+            taken.push(label);
         }
-        let label = open.remove(at);
-        let relevant = score.is_relevant();
-        write(Decision { label, score, relevant });
-        evidence.observe(label, relevant);
-        taken.push(label);
     }
     Order::taken(taken)
 }
@@ -83,6 +73,17 @@ impl<E: Evidence> Evidence for Given<'_, E> {
     fn observe(&mut self, label: LabelId, relevant: bool) {
         if !self.known.is_known(self.row, label) {
             self.evidence.observe(label, relevant);
+        }
+    }
+
+    /// Known labels are more certain than any other; the model need not know of them once they are decided.
+    fn take_most_certain(&self, open: &mut Vec<LabelId>, next: &mut Vec<(LabelId, Score)>) {
+        if !open.iter().any(|&label| self.known.is_known(self.row, label)) {
+            return self.evidence.take_most_certain(open, next);
+        }
+        let scores = open.iter().map(|&label| self.support(label)).enumerate();
+        if let Some((place, score)) = farthest_from_zero(scores) {
+            next.push((open.remove(place), score));
         }
     }
 

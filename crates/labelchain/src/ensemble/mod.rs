@@ -243,6 +243,11 @@ impl Ensemble {
         Ok(by_row)
     }
 
+    /// What [importance](Ensemble::importance) is a share of.
+    pub fn importance_measure(&self) -> &'static str {
+        self.members.first().map_or("", |member| member.model().importance_measure())
+    }
+
     /// How much each input matters to the models of all members, on average; none where they do not say.
     pub fn importance(&self) -> Option<Vec<f64>> {
         // Members may share their model, and then it is asked once.

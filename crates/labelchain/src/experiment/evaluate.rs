@@ -55,6 +55,8 @@ pub struct EvaluationDetails {
     /// How much each column of the data set matters, mean over folds; none where the method does not say, or where folds have
     /// different numbers of inputs. Rows that are made of bags have inputs of their own, in each fold others.
     pub importance: Option<Vec<f64>>,
+    /// What that is a share of, in words.
+    pub importance_measure: &'static str,
     n_folds: usize,
 }
 
@@ -84,6 +86,7 @@ impl EvaluationDetails {
             }
             _ => None,
         };
+        self.importance_measure = fold.importance_measure;
         self.n_folds += 1;
         for (aim, thresholds) in fold.thresholds {
             match self.thresholds.iter_mut().find(|of| of.aim == aim) {
@@ -369,6 +372,7 @@ pub(crate) struct FoldDetails {
     /// Aims of thresholds, with the threshold of each label.
     thresholds: Vec<(Aim, Vec<Option<f64>>)>,
     importance: Option<Vec<f64>>,
+    importance_measure: &'static str,
 }
 
 impl FoldDetails {
@@ -392,7 +396,8 @@ impl FoldDetails {
             Some(encoder) => importance.map(|of| encoder.by_column(&of)),
             None => importance,
         };
-        FoldDetails { orders, thresholds, importance }
+        let importance_measure = fitted.ensemble.importance_measure();
+        FoldDetails { orders, thresholds, importance, importance_measure }
     }
 }
 

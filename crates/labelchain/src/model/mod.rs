@@ -204,10 +204,16 @@ impl Model {
         Some(self.encoder.as_ref().map_or(shares.clone(), |encoder| encoder.by_column(&shares)))
     }
 
-    /// How much each input matters, in the order of the attributes, as shares that sum to 1: what its splits
-    /// take away of the variance of the labels. None for other bases than forests.
+    /// How much each input matters, in the order of the attributes, as shares of [what is
+    /// measured](Model::importance_measure) that sum to 1. None for other bases than forests, and for a forest
+    /// that was measured by rows which an update has not seen.
     pub fn importance(&self) -> Option<Vec<f64>> {
         self.ensemble.importance()
+    }
+
+    /// What [importance](Model::importance) is a share of, in words.
+    pub fn importance_measure(&self) -> &'static str {
+        self.ensemble.importance_measure()
     }
 
     /// The same, to use at most so many bytes for distances.

@@ -603,8 +603,13 @@ impl<'a> TestedMethods<'a> {
     fn importance_section(&self) -> Option<Section> {
         let mut figures = Vec::new();
         for group in &self.groups {
-            let known = |&at: &usize| self.methods[at].details.as_ref()?.importance.as_ref();
-            let Some(importance) = group.methods.iter().find_map(known) else { continue };
+            let known = |&at: &usize| {
+                let details = self.methods[at].details.as_ref()?;
+                Some((details.importance.as_ref()?, details.importance_measure))
+            };
+            let Some((importance, measure)) = group.methods.iter().find_map(known) else {
+                continue;
+            };
             // Rows made of bags have inputs of their own, in each fold others.
             if importance.len() != self.data.n_features() {
                 continue;
@@ -623,7 +628,7 @@ impl<'a> TestedMethods<'a> {
                 chosen += ", mean over folds";
             }
             let id = format!("importance-{}", slug(group.name));
-            figures.extend(figure::importance(id, group.name, &inputs, &chosen));
+            figures.extend(figure::importance(id, group.name, &inputs, measure, &chosen));
         }
         (!figures.is_empty()).then(|| Section {
             id: "inputs".into(),

@@ -86,7 +86,7 @@ impl ForestModel {
 }
 
 /// To which share of the rows each label is relevant.
-fn shares(sets: &LabelMatrix, entries: &[LeafEntry]) -> Vec<f64> {
+pub(super) fn shares(sets: &LabelMatrix, entries: &[LeafEntry]) -> Vec<f64> {
     let mut sums = vec![0.0; sets.n_labels()];
     let mut n = 0.0;
     for entry in entries {

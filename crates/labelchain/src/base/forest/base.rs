@@ -1,11 +1,11 @@
 //! The forest as a base learner: its settings and its row in the table.
 
 use super::parts::TREES_AS_PARTS;
-use super::{Forest, ForestModel};
+use super::{Forest, ForestModel, Importance};
 use crate::base::{Base, BaseKind, Updating, decode_any_order};
 use crate::ensemble::MemberRows;
 use crate::error::{Error, Result};
-use crate::settings::{Accepts, Between, Flag, Or, Setting, Settings, Whole};
+use crate::settings::{Accepts, Between, Flag, OneOf, Or, Setting, Settings, Whole};
 
 /// T.
 pub(crate) static TREES: Setting<usize> = Setting {
@@ -44,6 +44,13 @@ static EXTRA_TREES: Setting<bool> = Setting {
     help: "Draw one cut of each input at random instead of looking for the best: extremely random trees",
 };
 
+static IMPORTANCE: Setting<Importance> = Setting {
+    name: "importance",
+    accepts: &OneOf(&[("gain", Importance::Gain), ("permutation", Importance::Permutation)]),
+    default: Importance::Gain,
+    help: "How it is measured how much each input matters: by the variance of the labels that its splits take away (gain), or by what the loss of rows that trees had not seen rises by when its cells are shuffled (permutation)",
+};
+
 pub(in crate::base) static BASE: Base = Base {
     name: "forest",
     about: "one forest for all labels",
@@ -71,7 +78,7 @@ pub(in crate::base) static BASE: Base = Base {
         let trees = task.settings.get(&TREES) as u64 * of_tree;
         bins + trees + 12 * n_rows + 2 * data.labels().n_bytes() as u64
     },
-    settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES],
+    settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES, &IMPORTANCE],
     chain_settings: &[&TRUST],
 };
 
@@ -84,6 +91,7 @@ impl Forest {
             min_leaf: settings.get(&FOREST_LEAF),
             trust: settings.get(&TRUST),
             extra_trees: settings.get(&EXTRA_TREES),
+            importance: settings.get(&IMPORTANCE),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The walk over a joint law: what is known of a row, and what a decision changes.
 
 use super::joint::{Reached, WHOLE};
-use crate::chain::{Evidence, JointLaw, Score};
+use crate::chain::{Evidence, JointLaw, Score, farthest_from_zero};
 use crate::data::{LabelId, LabelMatrix};
 
 /// The label sets that a row reaches, weighted by how well they agree with what was decided.
@@ -32,6 +32,11 @@ impl<'m> ForestEvidence<'m> {
             sets.unknown_labels(set).for_each(|label| unknown[label.0] += reached.weight);
         }
         ForestEvidence { sets, reached: law.to_vec(), sums, unknown, total, kept }
+    }
+
+    /// The same where a set keeps so much of its weight when it disagrees.
+    pub(super) fn keeping(self, kept: f64) -> ForestEvidence<'m> {
+        ForestEvidence { kept, ..self }
     }
 
     /// The weight of the sets with a label, and of those without it; sets in which it is unknown are
@@ -92,6 +97,41 @@ impl Evidence for ForestEvidence<'_> {
         let (with, without) = self.with_and_without(label);
         let log_odds = if with == without { 0.0 } else { (with / without).ln() };
         Score::LogOdds(log_odds)
+    }
+
+    /// A label that all sets or none contain is certain, and its decision changes no weight: all of these are
+    /// taken at once, so that labels that no set contains cost nothing more. Of the others, certainty grows
+    /// with |with - without|, a whole number; logarithms are looked at only where it is nearly the greatest.
+    fn take_most_certain(&self, open: &mut Vec<LabelId>, next: &mut Vec<(LabelId, Score)>) {
+        /// With weights that sum to at most 2⁵³, labels whose distances differ by more have supports in the
+        /// same order, however they are rounded: a difference of 16 is one of 2⁻⁴⁷ or more in log-odds.
+        const NEARLY: f64 = 16.0;
+        let distance = |label: LabelId| {
+            let (with, without) = self.with_and_without(label);
+            (with - without).abs()
+        };
+        let greatest = if self.unknown.is_empty() {
+            open.iter().map(|&label| distance(label)).fold(0.0, f64::max)
+        } else {
+            // Each label has a total of its own.
+            f64::NEG_INFINITY
+        };
+        if greatest > 0.0 && greatest == self.total {
+            open.retain(|&label| {
+                let is_certain = distance(label) == self.total;
+                if is_certain {
+                    next.push((label, self.support(label)));
+                }
+                !is_certain
+            });
+            return;
+        }
+        let is_near = |&(_, &label): &(usize, &LabelId)| distance(label) >= greatest - NEARLY;
+        let near = open.iter().enumerate().filter(is_near);
+        let scores = near.map(|(place, &label)| (place, self.support(label)));
+        if let Some((place, score)) = farthest_from_zero(scores) {
+            next.push((open.remove(place), score));
+        }
     }
 
     /// Whoever disagrees with a decision keeps λ of its weight.

@@ -18,6 +18,7 @@ mod grow;
 mod joint;
 mod labels;
 mod parts;
+mod permutation;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ use tree::{MAX_INPUTS, Tree};
 /// | `min_leaf` | 1 | at least 1 | different rows in a leaf |
 /// | `trust` | out of bag | 0 to 1 | 1 - λ: what a label set loses of its weight when it disagrees with a decision |
 /// | `extra_trees` | no | | cuts are drawn at random |
+/// | `importance` | gain | | how it is measured how much each input matters |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
     /// T: trees.
@@ -73,6 +75,17 @@ pub struct Forest {
     /// Whether one cut of each input is drawn at random instead of the best one looked for: extremely
     /// random trees. Rows are drawn as for any forest.
     pub extra_trees: bool,
+    /// How it is measured how much each input matters.
+    pub importance: Importance,
+}
+
+/// How it is measured how much an input matters to a forest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Importance {
+    /// The variance of the labels that its splits take away.
+    Gain,
+    /// What the loss of rows that trees had not seen rises by when its cells are shuffled.
+    Permutation,
 }
 
 impl Default for Forest {
@@ -83,6 +96,7 @@ impl Default for Forest {
             min_leaf: 1,
             trust: None,
             extra_trees: false,
+            importance: Importance::Gain,
         }
     }
 }
@@ -97,6 +111,9 @@ pub struct ForestModel {
     /// Which of them each of the rows fitted on has.
     set_of_row: Vec<u32>,
     trees: Vec<Tree>,
+    /// How much each input matters by permutation, where that was asked for; empty after an update, because the
+    /// rows that older trees had not seen are gone.
+    permutation: Option<Vec<f64>>,
     /// The training rows fitted on, ascending. After an update, those that trees have drawn.
     rows: Vec<usize>,
     /// What the rows of each tree were drawn by, unless its leaves list a row as often as it was drawn.
@@ -115,7 +132,7 @@ impl ChainLearner for Forest {
 
     /// Labels that are decided independently condition nothing: no trust has to be chosen.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        self.grow(train, rows, 0..self.n_trees, seed)
+        Ok(self.with_importance(self.grow(train, rows, 0..self.n_trees, seed)?, train))
     }
 }
 
@@ -124,6 +141,13 @@ impl Forest {
     fn trusting(&self, mut model: ForestModel, train: &Prepared, rows: &[usize]) -> ForestModel {
         let choose = || trust::choose(&model, train.data(), rows, model.seed);
         model.trust = self.trust.unwrap_or_else(choose);
+        model
+    }
+
+    /// A forest of all trees that knows how much each input matters, where that is measured beforehand.
+    fn with_importance(&self, mut model: ForestModel, train: &Prepared) -> ForestModel {
+        let is_measured = self.importance == Importance::Permutation;
+        model.permutation = is_measured.then(|| model.mean_rises(train.data()));
         model
     }
 
@@ -136,7 +160,7 @@ impl Forest {
         seed: Seed,
     ) -> Result<ForestModel> {
         let refuse = |name, value: String, accepted| Err(Error::Setting { name, value, accepted });
-        let &Forest { n_trees, split_features, min_leaf, trust, extra_trees } = self;
+        let &Forest { n_trees, split_features, min_leaf, trust, extra_trees, .. } = self;
         if n_trees == 0 {
             return refuse("trees", "0".into(), "at least 1");
         }
@@ -176,7 +200,8 @@ impl Forest {
         let trees = trees.into_par_iter().map(grow).collect::<Result<_>>()?;
         let TrainingLabels { sets, set_of_row, .. } = labels;
         let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());
-        Ok(ForestModel { n_inputs, trust, sets, set_of_row, trees, rows, seed, drawn })
+        let permutation = None;
+        Ok(ForestModel { n_inputs, trust, sets, set_of_row, trees, permutation, rows, seed, drawn })
     }
 }
 
@@ -210,6 +235,10 @@ impl BaseModel for ForestModel {
             && self.set_of_row.len() == self.rows.len()
             && self.set_of_row.iter().all(|&set| (set as usize) < n_sets)
             && self.trees.iter().all(|tree| tree.fits(self.n_inputs, n_sets, self.rows.len()))
+            && self.permutation.as_ref().is_none_or(|shares| {
+                (shares.is_empty() || shares.len() == self.n_inputs)
+                    && shares.iter().all(|share| (0.0..=1.0).contains(share))
+            })
             && self.rows.is_sorted_by(|a, b| a < b)
             && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
     }
@@ -219,7 +248,19 @@ impl BaseModel for ForestModel {
     }
 
     fn importance(&self) -> Option<Vec<f64>> {
-        Some(self.mean_gains())
+        match &self.permutation {
+            None => Some(self.mean_gains()),
+            Some(shares) => (!shares.is_empty()).then(|| shares.clone()),
+        }
+    }
+
+    fn importance_measure(&self) -> &'static str {
+        match self.permutation {
+            None => "what their splits take away of the variance of the labels",
+            Some(_) => {
+                "what the loss of rows that trees had not seen rises by when they are shuffled"
+            }
+        }
     }
 
     fn tuned(&self) -> Vec<TunedSetting> {

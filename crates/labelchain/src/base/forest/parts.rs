@@ -74,7 +74,7 @@ impl ChainLearner for GrownForest {
     /// that are grown now.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
         if self.grown.seed == seed && self.grown.rows == rows {
-            return Ok(self.grown.clone());
+            return Ok(self.forest.with_importance(self.grown.clone(), train));
         }
         self.forest.fit_independent(train, rows, seed)
     }

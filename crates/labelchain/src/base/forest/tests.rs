@@ -10,7 +10,9 @@ use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Splitter};
 use super::*;
-use crate::chain::{AnyOrderModel as _, Evidence as _, Order, Route, decide, decide_by_certainty};
+use crate::chain::{
+    AnyOrderModel as _, Evidence, Order, Route, Score, decide, decide_by_certainty,
+};
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelNetwork, Matrix, Sparse};
 use crate::progress::Cancel;
 use crate::settings::AnySetting;
@@ -304,6 +306,78 @@ proptest! {
         prop_assert!(labels.n_unknown() == 0 || evidence.joint_law().is_none());
     }
 
+    /// Taking all certain labels at once, and the others by whole numbers, is looking every label up.
+    #[test]
+    fn the_most_certain_label_is_that_of_all_supports(
+        n_rows in 2usize..80, n_labels in 1usize..130, seed: u64, has_unknown: bool, out_of_bag: bool,
+        trust in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0],
+    ) {
+        let (cells, mut labels) = coarse(n_rows, 4, n_labels, seed);
+        let mut rng = Seed::new(seed).child("labels", 1).rng();
+        for row in 0..n_rows {
+            // Some labels are rare, so that few reached sets have them.
+            let rare = labels.ids().filter(|label| label.0 % 3 > 0);
+            rare.for_each(|label| labels.set(row, label, rng.chance(0.02)));
+            if has_unknown {
+                labels.ids().filter(|_| rng.chance(0.2)).for_each(|label| labels.forget(row, label));
+            }
+        }
+        let data = data(&cells, &labels, false, false);
+        let model = fitted(&data, &Forest { trust: Some(trust), ..small() });
+        let query = [seed as usize % n_rows];
+        let block = Block { out_of_bag, ..Block::of(data.features(), &query) };
+        let laws = model.score(&block);
+        let (mut found, mut expected) = (Vec::new(), Vec::new());
+        let taken = decide_by_certainty(model.evidence(&laws, 0), n_labels, |it| found.push(it));
+        let looked_up = LookedUp(model.evidence(&laws, 0));
+        let order = decide_by_certainty(looked_up, n_labels, |it| expected.push(it));
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(taken, order);
+    }
+
+    /// Importance by permutation from its definition: every row, every input, every tree.
+    #[test]
+    fn importance_by_permutation_is_what_the_loss_rises_by(
+        n_rows in 2usize..60, seed: u64, is_sparse: bool,
+    ) {
+        let (cells, labels) = coarse(n_rows, 4, 5, seed);
+        let data = data(&cells, &labels, is_sparse, true);
+        let model = fitted(&data, &Forest { importance: Importance::Permutation, min_leaf: 2, ..small() });
+        let mut rises = [0.0; 4];
+        for (at, tree) in model.trees.iter().enumerate() {
+            let n_draws = draws(n_rows, model.seed.child("tree", at));
+            let unseen: Vec<usize> = (0..n_rows).filter(|&row| n_draws[row] == 0).collect();
+            let loss = |row: usize, cells: &[f64]| -> f64 {
+                let leaf = tree.leaf_of(|input| cells[input]);
+                let entries = tree.entries_in(leaf..leaf + 1);
+                let n: u32 = entries.iter().map(|entry| entry.count).sum();
+                let error = |label: LabelId| {
+                    let has = |entry: &&tree::LeafEntry| model.sets.get(entry.set as usize, label);
+                    let with: u32 = entries.iter().filter(has).map(|entry| entry.count).sum();
+                    let share = f64::from(with) / f64::from(n);
+                    (share - f64::from(u8::from(labels.get(row, label)))).powi(2)
+                };
+                labels.ids().map(error).sum()
+            };
+            for (input, rise) in rises.iter_mut().enumerate() {
+                let mut shuffled = unseen.clone();
+                let seed = model.seed.child("tree", at).child("shuffled", input);
+                seed.rng().shuffle(&mut shuffled);
+                for (&row, &other) in unseen.iter().zip(&shuffled) {
+                    let mut changed = cells[row].clone();
+                    changed[input] = cells[other][input];
+                    *rise += (loss(row, &changed) - loss(row, &cells[row])) / unseen.len() as f64;
+                }
+            }
+        }
+        let positive = rises.map(|rise| rise.max(0.0));
+        let sum: f64 = positive.iter().sum();
+        for (found, rise) in model.importance().unwrap().into_iter().zip(positive) {
+            let expected = if sum > 1e-9 { rise / sum } else { found };
+            prop_assert!((found - expected).abs() < 1e-6, "{} {}", found, expected);
+        }
+    }
+
     /// Whatever is observed, even what no set allows, support stays a number.
     #[test]
     fn observing_the_impossible_leaves_numbers(
@@ -335,6 +409,46 @@ proptest! {
         });
         prop_assert!(dense == sparse);
     }
+}
+
+/// Evidence of which every support is looked up, as that of other bases.
+#[derive(Clone)]
+struct LookedUp<'m>(ForestEvidence<'m>);
+
+impl Evidence for LookedUp<'_> {
+    fn support(&self, label: LabelId) -> Score {
+        self.0.support(label)
+    }
+
+    fn observe(&mut self, label: LabelId, relevant: bool) {
+        self.0.observe(label, relevant);
+    }
+}
+
+/// An input with a value of its own for each row says nothing. Splits by it gain in the rows that were drawn,
+/// and nothing in the others.
+#[test]
+fn permutation_does_not_praise_an_input_of_many_values() {
+    let mut rng = Seed::new(4).rng();
+    let cells: Vec<Vec<f64>> =
+        (0..300).map(|_| vec![rng.below(2) as f64, rng.unit(), rng.unit()]).collect();
+    let mut labels = LabelMatrix::empty(300, 2);
+    for (row, cells) in cells.iter().enumerate() {
+        labels.ids().for_each(|label| labels.set(row, label, (cells[0] > 0.5) != rng.chance(0.3)));
+    }
+    let data = data(&cells, &labels, false, false);
+    let importance = |importance| {
+        let forest = Forest { importance, n_trees: 60, ..small() };
+        let [one, seven] = [1, 7].map(|n| {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+            threads.install(|| fitted(&data, &forest).encode().unwrap())
+        });
+        assert!(one == seven);
+        fitted(&data, &forest).importance().unwrap()
+    };
+    let (gain, permutation) = (importance(Importance::Gain), importance(Importance::Permutation));
+    assert!(gain[0] < 0.5, "{gain:?}");
+    assert!(permutation[0] > 0.9, "{permutation:?}");
 }
 
 /// See testdata/forest/make.py.

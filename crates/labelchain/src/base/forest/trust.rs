@@ -12,26 +12,29 @@ use crate::seed::Seed;
 /// 1 - λ from strict conditioning to none.
 const TRUSTS: [f64; 7] = [1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0];
 
-/// How many rows are asked about.
+/// How many rows are asked about at most.
 const MAX_ROWS: usize = 1000;
+
+/// And how many of their labels. A walk takes the longer for each label, the more there are, so of many
+/// hundreds of labels fewer rows are asked about.
+const MAX_LABELS: usize = 1 << 18;
 
 /// The trust of least zero-one loss when training rows are walked by certainty, each by the trees that
 /// did not draw it; of equals that of least Hamming loss, of equals the greatest. At most a thousand rows
 /// are asked about, drawn at random.
 pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: Seed) -> f64 {
     let mut asked = rows.to_vec();
-    if asked.len() > MAX_ROWS {
+    let n_asked = MAX_ROWS.min(MAX_LABELS.div_ceil(data.n_labels().max(1)));
+    if asked.len() > n_asked {
         seed.child("trust", 0).rng().shuffle(&mut asked);
-        asked.truncate(MAX_ROWS);
+        asked.truncate(n_asked);
         asked.sort_unstable();
     }
     let block = Block { out_of_bag: true, ..Block::of(data.features(), &asked) };
     let laws = JointLaws::new(model, &block);
     let errors = |(row, law): (&usize, &Vec<_>)| {
-        TRUSTS.map(|trust| {
-            let start = ForestEvidence::new(&model.sets, law, 1.0 - trust);
-            count_errors(start, data.labels(), *row)
-        })
+        let start = ForestEvidence::new(&model.sets, law, 1.0);
+        TRUSTS.map(|trust| count_errors(start.clone().keeping(1.0 - trust), data.labels(), *row))
     };
     let add = |sums: [Errors; TRUSTS.len()], more: [Errors; TRUSTS.len()]| {
         std::array::from_fn(|at| {

@@ -20,7 +20,7 @@ use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::tree::Tree;
 use super::{Forest, ForestModel};
-use crate::chain::{ChainLearner as _, FurtherRows};
+use crate::chain::FurtherRows;
 use crate::data::LabelMatrix;
 use crate::error::Result;
 use crate::prepare::Prepared;
@@ -33,7 +33,7 @@ impl ForestModel {
         let n_trees = n_added(forest.n_trees, self.trees.len(), n_before, rows.len());
         let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
         let train = Prepared::as_is(data).cancelled_by(cancel);
-        let grown = Forest { n_trees, ..forest.clone() }.fit_independent(&train, rows, seed)?;
+        let grown = forest.grow(&train, rows, 0..n_trees, seed)?;
         Ok(self.followed_by(&grown, n_kept, n_before))
     }
 
@@ -79,6 +79,7 @@ impl ForestModel {
             set_of_row: kept_rows.places.iter().map(|&row| set(set_of_row[row])).collect(),
             rows: kept_rows.places.iter().map(|&row| rows[row]).collect(),
             trees,
+            permutation: self.permutation.as_ref().map(|_| Vec::new()),
             seed: self.seed,
             drawn: OnceLock::new(),
             sets: different.sets,

@@ -6,11 +6,13 @@ use super::{Figure, WIDTH};
 const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 20.0;
 
-/// Draws the figure of a method for these inputs and their importance; none without inputs.
+/// Draws the figure of a method for these inputs and their importance, which is a share of `measure`; none
+/// without inputs.
 pub(in crate::report) fn importance(
     id: String,
     method: &str,
     inputs: &[(&str, f64)],
+    measure: &str,
     chosen: &str,
 ) -> Option<Figure> {
     const MARGIN: f64 = 190.0;
@@ -38,8 +40,7 @@ pub(in crate::report) fn importance(
         id,
         title: format!("Inputs of {method}"),
         caption: format!(
-            "What the splits by an input take away of the variance of the labels, as a share of all \
-             splits; {chosen}."
+            "How much inputs matter: {measure}, as shares of the sum over all inputs; {chosen}."
         ),
         text: text.join(". ") + ".",
         drawing,
