@@ -17,7 +17,7 @@ class Dataset:
     """What a file held: inputs, labels and their names. `read` makes one.
 
     It can be given to ``LabelChainClassifier.fit(dataset)`` and ``predict(dataset)`` as it is, and then
-    nothing is converted on the way.
+    nothing is converted on the way; to what takes tables of Arrow, such as ``polars.DataFrame(dataset)``, too.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -36,7 +36,7 @@ class Dataset:
     @property
     def categories(self) -> dict[str, list[str]]:
         """The named values of inputs that are no numbers; cells of X are positions in these lists."""
-        return {name: values for name, values in self._rows.attributes if values is not None}
+        return {name: kind for name, kind in self._rows.attributes if isinstance(kind, list)}
 
     @property
     def label_names(self) -> list[str]:
@@ -77,20 +77,29 @@ class Dataset:
         return f"<Dataset {self.name}: {n_rows} rows, {n_features} features, {len(self.label_names)} labels>"
 
     def _inputs(self) -> Any:
-        """The inputs as an estimator learns from them: a frame where some are named values, which X has not."""
-        return self.to_pandas()[0] if self.categories else self.X
+        """The inputs as an estimator learns from them: a frame where some are no numbers, which X has not."""
+        return self.X if all(kind is None for _, kind in self._rows.attributes) else self.to_pandas()[0]
+
+    def _select(self, rows: np.ndarray) -> Dataset:
+        """Some of the rows, with their labels."""
+        return Dataset(self._rows.select(rows.tolist()))
 
     def to_pandas(self) -> Any:
-        """Inputs and labels as two frames of pandas; named values are categories."""
+        """Inputs and labels as two frames of pandas; named values are categories, dates are moments."""
         import pandas as pd
 
-        X = self._rows.dense()
-        columns = {
-            name: X[:, at]
-            if values is None
-            else pd.Categorical.from_codes(np.nan_to_num(X[:, at], nan=-1).astype(int), values)
-            for at, (name, values) in enumerate(self._rows.attributes)
-        }
+        X, texts, columns = self._rows.dense(), self._rows.texts, {}
+        for at, (name, kind) in enumerate(self._rows.attributes):
+            cells = X[:, at]
+            if isinstance(kind, list):
+                cells = pd.Categorical.from_codes(np.nan_to_num(cells, nan=-1).astype(int), kind)
+            elif kind == "text":
+                values = np.array([*texts[name], None], dtype=object)
+                cells = values[np.nan_to_num(cells, nan=-1).astype(int)]
+            elif kind == "date":
+                milliseconds = np.nan_to_num(cells * 86_400_000).round().astype("datetime64[ms]")
+                cells = np.where(np.isnan(cells), np.datetime64("NaT", "ms"), milliseconds)
+            columns[name] = cells
         inputs = pd.DataFrame(columns, index=pd.RangeIndex(len(self)))
         return inputs, pd.DataFrame(self.Y, columns=self.label_names, index=inputs.index)
 
@@ -98,17 +107,11 @@ class Dataset:
         """Inputs and labels as one Arrow table; named values are dictionaries, labels are truth values."""
         import pyarrow as pa
 
-        X, cells, columns = self._rows.dense(), self._rows.labels.cells(), {}
-        for at, (name, values) in enumerate(self._rows.attributes):
-            missing = np.isnan(X[:, at])
-            if values is None:
-                columns[name] = pa.array(X[:, at], mask=missing)
-            else:
-                codes = pa.array(np.nan_to_num(X[:, at]).astype(np.int32), mask=missing)
-                columns[name] = pa.DictionaryArray.from_arrays(codes, values)
-        for at, name in enumerate(self.label_names):
-            columns[name] = pa.array(cells[:, at] == 1, mask=cells[:, at] < 0)
-        return pa.table(columns)
+        return pa.table(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The same for any library that takes tables by Arrow's C data interface: ``polars.DataFrame(dataset)``."""
+        return self._rows.arrow_stream()
 
 
 def read(

@@ -16,7 +16,8 @@ from ._classifier import LabelChainClassifier
 from ._dataset import Dataset
 from ._folds import IterativeStratifiedKFold
 from ._inputs import frame_kind
-from ._labelchain import RequestError
+from ._labelchain import Labels, RequestError
+from ._labels import read_labels
 from ._losses import losses
 
 
@@ -64,6 +65,7 @@ def evaluate(
     >>> len(frame)
     44
     """
+    whole = X if isinstance(X, Dataset) and Y is None else None
     if isinstance(X, Dataset):
         dataset = dataset or X.name
         X, Y = X._inputs(), X.Y if Y is None else Y
@@ -71,14 +73,22 @@ def evaluate(
         raise RequestError("Y is None, but losses are those of labels: evaluate(estimators, X, Y)")
     if isinstance(cv, numbers.Integral):
         cv = IterativeStratifiedKFold(int(cv), random_state=random_state)
-    rows = []
+    labels, container = read_labels(Y)
+    cells, rows = labels.cells(), []
     for fold, (train, test) in enumerate(cv.split(X, Y, groups)):
-        train_X, train_Y, test_X, test_Y = (_part(of, at) for at in (train, test) for of in (X, Y))
+        train_X, train_Y, test_X = _part(X, train), _part(Y, train), _part(X, test)
         for name, estimator in _named(estimators).items():
             start = time.perf_counter()
-            answers = clone(estimator).fit(train_X, train_Y).predict(test_X)
+            if whole is not None and isinstance(estimator, LabelChainClassifier):
+                # What the file says about columns, such as which are texts, is heeded.
+                answers = clone(estimator).fit(whole._select(train)).predict(whole._select(test))
+            else:
+                answers = clone(estimator).fit(train_X, train_Y).predict(test_X)
             seconds = time.perf_counter() - start
-            for criterion, loss in losses(test_Y, answers, undefined=undefined).items():
+            # A fold may hold only one of the two values of labels.
+            truth = Labels.from_dense(labels.names, cells[test])
+            answers, _ = read_labels(answers, what="P", classes=container.classes)
+            for criterion, loss in losses(truth, answers, undefined=undefined).items():
                 cell = {"dataset": dataset or "data", "method": name, "criterion": criterion}
                 if loss == loss:
                     rows.append({**cell, "fold": fold, "loss": loss, "seconds": seconds})
@@ -93,8 +103,14 @@ def _part(table: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a matrix or a frame."""
     if sparse.issparse(table):
         return table.tocsr()[rows]
-    if frame_kind(table) == "pyarrow":
+    kind = frame_kind(table)
+    if kind == "pyarrow":
         return table.take(rows)
+    if kind == "arrow":
+        raise RequestError(
+            f"a {type(table).__name__} hands out all of its rows, and folds take some of them\n"
+            "  help: make it a frame of pandas, polars or pyarrow first"
+        )
     return _safe_indexing(np.asarray(table) if isinstance(table, list) else table, rows)
 
 

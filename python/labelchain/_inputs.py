@@ -1,19 +1,22 @@
 """Inputs: arrays, sparse matrices and data frames as the library takes them.
 
-A frame is laid out by columns and the library by rows, so its cells are copied once. An array of
-float64 whose rows stand one after the other is handed over as it is.
+The library keeps a table of its own, row by row. Into it every cell is copied once, and nothing is copied or
+converted before that of what holds float64: neither an array whose rows stand one after the other, nor a column of
+a frame of pandas, nor any column of polars, pyarrow, DuckDB and whatever else hands out tables by Arrow's C data
+interface, whose cells are read where they lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import validation
 
-from ._labelchain import DataError, Labels, Rows
+from ._labelchain import ArrowTable, DataError, Labels, Rows
 
 #: A column: its name, its cells, and the values that cells are positions of, "date" for days since 1970, or none
 #: for numbers.
@@ -21,15 +24,28 @@ Column = tuple[str, np.ndarray, "list[str] | str | None"]
 
 
 def frame_kind(table: Any) -> str | None:
-    """Which library a data frame is of; none if it is no data frame."""
-    module = type(table).__module__.partition(".")[0]
-    if module == "pandas" and type(table).__name__ == "DataFrame":
-        return "pandas"
-    if module == "polars" and type(table).__name__ == "DataFrame":
-        return "polars"
-    if module == "pyarrow" and hasattr(table, "column_names"):
-        return "pyarrow"
-    return None
+    """Which library a data frame is of, "arrow" if it is of another that hands out tables by Arrow's C data
+    interface; none if it is no data frame."""
+    module, name = type(table).__module__.partition(".")[0], type(table).__name__
+    if module in ("pandas", "polars") and name == "DataFrame":
+        return module
+    if module == "pyarrow" and name in ("Table", "RecordBatch"):
+        return module
+    # What has both is one column.
+    is_table = hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
+    return "arrow" if is_table and not hasattr(table, "__array__") else None
+
+
+def arrow_table(frame: Any) -> ArrowTable:
+    """A frame other than of pandas, where it lies."""
+    if frame_kind(frame) == "polars":
+        import polars as pl
+
+        if not hasattr(frame, "__arrow_c_stream__"):
+            raise DataError("this polars cannot hand out its frames\n  help: pip install 'polars>=1.3'")
+        # The order of such categories tells which this process met first, and nothing about them.
+        frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+    return ArrowTable(frame)
 
 
 def index_of(table: Any) -> Any:
@@ -40,20 +56,24 @@ def index_of(table: Any) -> Any:
 def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Rows:
     """Inputs as the library takes them; with ``reset`` their names and number are learned, else checked."""
     kind = frame_kind(X)
-    if kind is None and hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
-        import pyarrow
-
-        X, kind = pyarrow.table(X), "pyarrow"
     if kind is not None and not (kind == "pandas" and _is_numeric(X)):
-        check_names(estimator, X, reset=reset)
-        columns = COLUMNS[kind](X)
-        if not columns:
+        if kind == "pandas":
+            check_names(estimator, X, reset=reset)
+            columns = pandas_columns(X)
+            n_columns = len(columns)
+        else:
+            table = arrow_table(X)
+            _check_arrow_names(estimator, table.names, reset=reset)
+            n_columns = len(table.names)
+        if not n_columns:
             raise DataError("X has no columns, and there is nothing to learn from")
-        known = _names(estimator)
-        if known is None:
-            known = [f"x{at}" for at in range(len(columns))]
-        named = [(name, *column[1:]) for name, column in zip(known, columns)]
-        rows = Rows.from_columns(named, labels)
+        names = _names(estimator)
+        if names is None:
+            names = [f"x{at}" for at in range(n_columns)]
+        if kind == "pandas":
+            rows = Rows.from_columns([(name, *column[1:]) for name, column in zip(names, columns)], labels)
+        else:
+            rows = Rows.from_arrow(table, names, labels)
         texts = [estimator.text] if isinstance(estimator.text, str) else list(estimator.text or [])
         return rows.with_texts(texts) if reset and texts else rows
     if reset and getattr(estimator, "text", None):
@@ -61,12 +81,27 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
             "text names columns of a data frame, and X has only numbers\n"
             "  help: give a frame of pandas, polars or Arrow with columns of strings"
         )
+    if not reset and _is_as_trained(estimator, X):
+        return Rows.from_dense(_plain(X), None, labels)
     X = _validated(estimator, X, reset=reset)
     names = _names(estimator)
     if sparse.issparse(X):
         starts, columns = (_plain(part, np.int64) for part in (X.indptr, X.indices))
         return Rows.from_sparse(X.shape[1], starts, columns, _plain(X.data), names, labels)
     return Rows.from_dense(_plain(X), names, labels)
+
+
+def _is_as_trained(estimator: Any, X: Any) -> bool:
+    """Whether X is an array of numbers such as the model was trained on. All that is left to check are infinite
+    cells, which the library does; scikit-learn's checks take longer than to label a row."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
 
 
 def _plain(cells: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -109,6 +144,32 @@ def check_n_features(estimator: Any, X: Any, *, reset: bool) -> None:
         validation._check_n_features(estimator, X, reset=reset)
     else:
         estimator._check_n_features(X, reset=reset)
+
+
+def _check_arrow_names(estimator: Any, names: list[str], *, reset: bool) -> None:
+    """The same checks of tables that scikit-learn may not know, in its words."""
+    if reset:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        estimator.n_features_in_ = len(names)
+        return
+    of = type(estimator).__name__
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None:
+        warnings.warn(f"X has feature names, but {of} was fitted without feature names", stacklevel=5)
+    elif list(known) != names:
+        unseen, missing = sorted({*names} - {*known}), sorted({*known} - {*names})
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n"
+            message += "".join(f"- {name}\n" for name in missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise DataError(message)
+    if len(names) != estimator.n_features_in_:
+        expected = estimator.n_features_in_
+        raise DataError(f"X has {len(names)} features, but {of} is expecting {expected} features as input")
 
 
 def _is_numeric(frame: Any) -> bool:
@@ -156,7 +217,8 @@ def _refused(name: str, kind: Any) -> DataError:
     )
 
 
-def _pandas_columns(frame: Any) -> list[Column]:
+def pandas_columns(frame: Any) -> list[Column]:
+    """The columns of a frame of pandas."""
     return [_pandas_column(str(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
 
 
@@ -186,81 +248,3 @@ def _pandas_column(name: str, cells: Any) -> Column:
             return _pandas_column(name, pd.to_datetime(cells))
         raise _refused(name, found)
     raise _refused(name, dtype)
-
-
-def _polars_columns(frame: Any) -> list[Column]:
-    return [_polars_column(cells.name, cells) for cells in frame.get_columns()]
-
-
-def _polars_column(name: str, cells: Any) -> Column:
-    import polars as pl
-
-    dtype = cells.dtype
-    if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
-        return _numbers(name, cells.cast(pl.Float64).to_numpy())
-    if isinstance(dtype, pl.Enum):
-        values = dtype.categories.to_list()
-        place = {value: at for at, value in enumerate(values)}
-        return _named(name, [place.get(cell, -1) for cell in cells.to_list()], values)
-    if dtype == pl.String or isinstance(dtype, pl.Categorical):
-        values, codes = np.unique(cells.cast(pl.String).fill_null("").to_numpy(), return_inverse=True)
-        codes = np.where(cells.is_null().to_numpy(), -1, codes)
-        kept = [at for at in range(len(values)) if (codes == at).any()]
-        place = {at: new for new, at in enumerate(kept)} | {-1: -1}
-        return _text(name, [place[code] for code in codes.tolist()], values[kept])
-    if dtype.is_temporal():
-        is_duration = isinstance(dtype, pl.Duration)
-        unit = pl.Duration("ms") if is_duration else pl.Datetime("ms")
-        moments = cells if dtype == pl.Time else cells.cast(unit)
-        numbers = moments.to_physical().cast(pl.Float64).to_numpy()
-        return _numbers(name, numbers) if is_duration or dtype == pl.Time else _dates(name, numbers)
-    raise _refused(name, dtype)
-
-
-def _arrow_columns(table: Any) -> list[Column]:
-    return [_arrow_column(name, table.column(name)) for name in table.column_names]
-
-
-def _arrow_column(name: str, cells: Any) -> Column:
-    import pyarrow as pa
-
-    types, kind = pa.types, cells.type
-    if isinstance(cells, pa.ChunkedArray):
-        if types.is_dictionary(kind):
-            cells = cells.unify_dictionaries()
-        cells = cells.combine_chunks()
-        if isinstance(cells, pa.ChunkedArray):
-            cells = pa.concat_arrays(cells.chunks) if cells.num_chunks else pa.array([], kind)
-
-    def numbers(of: Any) -> Column:
-        return _numbers(name, of.cast(pa.float64()).to_numpy(zero_copy_only=False))
-
-    def codes(of: Any) -> np.ndarray:
-        return of.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-
-    if types.is_boolean(kind):
-        return numbers(cells.cast(pa.int8()))
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
-        return numbers(cells)
-    if types.is_dictionary(kind):
-        return _named(name, codes(cells), cells.dictionary.to_pylist())
-    # Views are newer than the oldest pyarrow that will do.
-    is_view = getattr(types, "is_string_view", lambda _: False)
-    if types.is_string(kind) or types.is_large_string(kind) or is_view(kind):
-        encoded = cells.dictionary_encode()
-        return _text(name, codes(encoded), encoded.dictionary.to_pylist())
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return _dates(name, numbers(cells.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()))[1])
-    if types.is_duration(kind):
-        return numbers(cells.cast(pa.duration("ms"), safe=False).cast(pa.int64()))
-    raise _refused(name, kind)
-
-
-#: How columns are taken of each kind of frame.
-COLUMNS: dict[str, Callable[[Any], list[Column]]] = {
-    "pandas": _pandas_columns,
-    "polars": _polars_columns,
-    "pyarrow": _arrow_columns,
-}
-
-

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from ._inputs import COLUMNS, frame_kind
+from ._inputs import arrow_table, frame_kind, pandas_columns
 from ._labelchain import DataError, Labels, RequestError
 
 
@@ -59,22 +59,20 @@ class Container:
 PLAIN = Container("array", np.dtype(np.int64), np.array([0, 1]))
 
 
-def read_labels(Y: Any, names: list[str] | None = None, *, what: str = "Y") -> tuple[Labels, Container]:
+def read_labels(
+    Y: Any, names: list[str] | None = None, *, what: str = "Y", classes: np.ndarray | None = None
+) -> tuple[Labels, Container]:
     """A table of labels: a column for each, of two values, of which the greater is relevant.
 
     0 and 1 are themselves; NaN, None and other missing values are unknown. What has one dimension is a
-    single label, as scikit-learn's binary classifiers have it.
+    single label, as scikit-learn's binary classifiers have it. ``classes`` are the two values where they are known,
+    so that a table may hold only one of them.
     """
     if isinstance(Y, Labels):
         return Y, PLAIN
     if sparse.issparse(Y):
         return _sparse(Y, names, what)
-    kind = frame_kind(Y)
-    if kind is None:
-        frame_names, values = None, np.asarray(Y)
-        dtype: Any = values.dtype
-    else:
-        frame_names, values, dtype = _frame(Y, kind)
+    frame_names, values, kind, dtype = _table(Y)
     is_single = values.ndim == 1 and not any(isinstance(cell, list | tuple | set) for cell in values[:1])
     if is_single:
         values = values.reshape(-1, 1)
@@ -86,22 +84,54 @@ def read_labels(Y: Any, names: list[str] | None = None, *, what: str = "Y") -> t
     names = names or frame_names or default_names(values.shape[1])
     if len(names) != values.shape[1]:
         raise DataError(f"{what} has {values.shape[1]} columns, but there are {len(names)} labels")
-    cells, classes = _coded(values, what)
+    cells, classes = _coded(values, what, classes)
     if kind is None and dtype.kind == "O" and classes.dtype.kind in "biuf":
         # Numbers that stand beside None.
         dtype = np.dtype(np.float64)
+    if kind == "arrow":
+        # Whoever handed out the table did not say how to make another.
+        kind, dtype = "array", classes.dtype
     return Labels.from_dense(names, cells), Container(kind or "array", dtype, classes, is_single)
+
+
+def read_pair(Y: Any, P: Any) -> tuple[Labels, Labels]:
+    """The truth and answers to it, of which either may hold only one of the two values of labels."""
+    present = [
+        _present(_table(table)[1])[1]
+        for table in (Y, P)
+        if not isinstance(table, Labels) and not sparse.issparse(table)
+    ]
+    classes = None
+    if len(present) == 2 and len({array.dtype.kind in "US" for array in present}) == 1:
+        classes = _unique(np.concatenate(present), "Y and P")
+        # Of what is no pair, one of the two says what is wrong with it.
+        classes = classes if len(classes) == 2 else None
+    return read_labels(Y, classes=classes)[0], read_labels(P, what="P", classes=classes)[0]
+
+
+def _table(Y: Any) -> tuple[list[str] | None, np.ndarray, str | None, Any]:
+    """The names and values of a table, which library it is of, and the type of its columns."""
+    kind = frame_kind(Y)
+    if kind is None:
+        values = np.asarray(Y)
+        return None, values, None, values.dtype
+    names, values, dtype = _frame(Y, kind)
+    return names, values, kind, dtype
 
 
 def _frame(Y: Any, kind: str) -> tuple[list[str], np.ndarray, Any]:
     """The names, the values and the common type of the columns of a frame."""
-    columns = COLUMNS[kind](Y)
-    dtypes = list(Y.schema.types if kind == "pyarrow" else Y.dtypes)
+    if kind == "pandas":
+        columns = pandas_columns(Y)
+    else:
+        table, attributes = arrow_table(Y).cells()
+        columns = [(name, table[:, at], named) for at, (name, named) in enumerate(attributes)]
+    dtypes = list(Y.schema.types) if kind == "pyarrow" else list(getattr(Y, "dtypes", []))
     values = np.empty((len(columns[0][1]) if columns else 0, len(columns)), dtype=object)
-    if all(of is None for _, _, of in columns):
+    if not any(isinstance(named, list) for _, _, named in columns):
         values = values.astype(np.float64)
     for at, (_, cells, named) in enumerate(columns):
-        if named is None:
+        if not isinstance(named, list):
             values[:, at] = cells
         else:
             texts = np.array([*named, None], dtype=object)
@@ -123,7 +153,12 @@ def _any_arrow() -> Any:
 
 
 #: What answers are where labels had several types.
-ANY_TYPE = {"pandas": lambda: np.dtype(np.int64), "polars": _any_polars, "pyarrow": _any_arrow}
+ANY_TYPE = {
+    "pandas": lambda: np.dtype(np.int64),
+    "polars": _any_polars,
+    "pyarrow": _any_arrow,
+    "arrow": lambda: np.dtype(np.int64),
+}
 
 
 def default_names(n_labels: int) -> list[str]:
@@ -131,39 +166,56 @@ def default_names(n_labels: int) -> list[str]:
     return [f"y{at}" for at in range(n_labels)]
 
 
-def _coded(values: np.ndarray, what: str) -> tuple[np.ndarray, np.ndarray]:
+def _coded(values: np.ndarray, what: str, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """1, 0 or -1 for each cell, and what 0 and 1 stand for."""
-    if values.dtype.kind == "b":
-        return values.astype(np.int8), np.array([False, True])
-    if values.dtype.kind in "iu" and values.size and 0 <= values.min() and values.max() <= 1:
-        return values.astype(np.int8), np.array([0, 1])
+    if classes is None or classes.tolist() == [0, 1]:
+        if values.dtype.kind == "b":
+            return values.astype(np.int8), np.array([False, True])
+        if values.dtype.kind in "iu" and values.size and 0 <= values.min() and values.max() <= 1:
+            return values.astype(np.int8), np.array([0, 1])
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise DataError(f"Input {what} contains infinity or a value too large for {values.dtype!r}.")
-    # None, NaN and the NA of pandas are the values that do not equal themselves, or are none.
+    missing, present = _present(values)
+    found = _unique(present, what)
+    if classes is None:
+        classes = found
+        if len(classes) != 2:
+            shown = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
+            raise DataError(
+                f"Unknown label type: {what} holds {len(classes)} different values ({shown}), but a label has "
+                f"two: 0 and 1, or another pair. Only binary classification is supported. {_target(values)}\n"
+                f"  help: counts and ratings become labels by a comparison: {what} > 0"
+            )
+    elif others := [value for value in found.tolist() if value not in classes.tolist()]:
+        raise DataError(f"{what} holds {others[0]!r}, but labels are {' or '.join(map(repr, classes.tolist()))}")
+    cells = np.full(missing.shape, -1, dtype=np.int8)
+    cells[~missing] = present == classes[1]
+    return cells.reshape(values.shape), classes
+
+
+def _present(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which cells are missing, in one dimension, and the others."""
     flat = values.ravel()
+    # None, NaN and the NA of pandas are the values that do not equal themselves, or are none.
     if values.dtype.kind == "f":
         missing = np.isnan(flat)
+    elif values.dtype.kind in "biu":
+        missing = np.zeros(flat.shape, dtype=bool)
     else:
         missing = np.array([cell is None or not _equals_itself(cell) for cell in flat.tolist()], dtype=bool)
     present = flat[~missing]
-    if values.dtype.kind == "O":
-        present = np.array(present.tolist())
+    return missing, np.array(present.tolist()) if values.dtype.kind == "O" else present
+
+
+def _unique(present: np.ndarray, what: str) -> np.ndarray:
+    """The values that occur; 0 and 1, if it is one of them."""
     try:
         classes = np.unique(present)
     except TypeError as error:
         raise DataError(f"{what} holds values of several types: {error}") from error
     if classes.dtype.kind in "biuf" and np.isin(classes, (0, 1)).all():
-        classes = np.array([0, 1])
-    if len(classes) != 2:
-        shown = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
-        raise DataError(
-            f"Unknown label type: {what} holds {len(classes)} different values ({shown}), but a label has "
-            f"two: 0 and 1, or another pair. Only binary classification is supported. {_target(values)}\n"
-            f"  help: counts and ratings become labels by a comparison: {what} > 0"
-        )
-    cells = np.full(flat.shape, -1, dtype=np.int8)
-    cells[~missing] = present == classes[1]
-    return cells.reshape(values.shape), classes
+        return np.array([0, 1])
+    return classes
 
 
 def _target(values: np.ndarray) -> str:

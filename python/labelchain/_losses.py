@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _labelchain
-from ._labels import read_labels
+from ._labels import read_pair
 
 
 def losses(Y: Any, P: Any, probabilities: Any = None, *, undefined: str = "paper") -> dict[str, float]:
@@ -63,6 +63,6 @@ def label_measures(
 
 
 def _compared(Y: Any, P: Any, probabilities: Any) -> tuple[Any, Any, Any]:
-    truth, answers = read_labels(Y)[0], read_labels(P, what="P")[0]
+    truth, answers = read_pair(Y, P)
     cells = None if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     return truth, answers, cells

@@ -2,8 +2,9 @@
 //! library already decides.
 //!
 //! The package around it (`python/labelchain`) knows scikit-learn and data frames. This module knows
-//! NumPy arrays, and hands them to the library with the interpreter's lock released.
+//! NumPy arrays and Arrow's tables, and hands them to the library with the interpreter's lock released.
 
+mod arrow;
 mod comparison;
 mod errors;
 mod folds;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 /// The part of labelchain that is written in Rust.
 #[pymodule]
 mod _labelchain {
+    #[pymodule_export]
+    use crate::arrow::ArrowTable;
     #[pymodule_export]
     use crate::comparison::Comparison;
     #[pymodule_export]

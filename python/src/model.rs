@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::errors::exception;
 use crate::labels::{Labels, cells, table};
-use crate::rows::{Rows, attributes};
+use crate::rows::{ColumnKind, Rows, kinds};
 use crate::settings::{python, set};
 use crate::work::work;
 
@@ -301,8 +301,8 @@ impl Model {
     }
 
     #[getter]
-    fn attributes(&self) -> Vec<(String, Option<Vec<String>>)> {
-        attributes(&self.model.columns())
+    fn attributes(&self) -> Vec<(String, Option<ColumnKind>)> {
+        kinds(&self.model.columns())
     }
 
     #[getter]

@@ -1,5 +1,6 @@
 //! Rows: inputs from arrays, columns or files.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use labelchain::data::{
@@ -10,10 +11,12 @@ use labelchain::memory::three_quarters;
 use labelchain::{Dataset, Error};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
-use crate::errors::exception;
+use crate::arrow::{self, ArrowTable};
+use crate::errors::{LimitError, exception};
 use crate::labels::{Labels, table};
-use crate::work::work;
+use crate::work::{without_lock, work};
 
 /// Inputs, perhaps with labels.
 #[pyclass(frozen, module = "labelchain._labelchain")]
@@ -27,9 +30,10 @@ pub(crate) struct Rows {
 /// A column: its name, its cells, and what they are.
 type Column<'py> = (String, PyReadonlyArray1<'py, f64>, Option<ColumnKind>);
 
-/// What the cells of a column are that are no numbers: positions of values, or `"date"` for days since 1970.
-#[derive(FromPyObject)]
-enum ColumnKind {
+/// What the cells of a column are that are no numbers: positions of values, `"date"` for days since 1970, or
+/// `"text"` for positions of texts, which [`Rows::texts`] has.
+#[derive(FromPyObject, IntoPyObject)]
+pub(crate) enum ColumnKind {
     Values(Vec<String>),
     Named(String),
 }
@@ -96,6 +100,19 @@ impl Rows {
             all.push((attribute, cells.as_slice()?));
         }
         named(Dataset::from_columns(all).map_err(exception)?, None, labels)
+    }
+
+    /// Of a table of another library. The columns are called otherwise, where names are given.
+    #[staticmethod]
+    #[pyo3(signature = (table, names=None, labels=None))]
+    fn from_arrow(
+        py: Python<'_>,
+        table: &ArrowTable,
+        names: Option<Vec<String>>,
+        labels: Option<&Labels>,
+    ) -> PyResult<Rows> {
+        let (attributes, cells) = without_lock(py, || table.gather())?;
+        named(Dataset::from_cells(attributes, cells).map_err(exception)?, names, labels)
     }
 
     /// Of a file.
@@ -207,10 +224,27 @@ impl Rows {
         matches!(self.data.features(), Matrix::Sparse(_))
     }
 
-    /// Names of the inputs, each with its values unless it is a number.
+    /// Names of the inputs, each with what its cells are unless they are numbers.
     #[getter]
-    fn attributes(&self) -> Vec<(String, Option<Vec<String>>)> {
-        attributes(self.data.attributes())
+    fn attributes(&self) -> Vec<(String, Option<ColumnKind>)> {
+        kinds(self.data.attributes())
+    }
+
+    /// The texts of the columns that have them, by name; cells are positions in these lists.
+    #[getter]
+    fn texts(&self) -> HashMap<&str, &[String]> {
+        let columns = self.data.attributes().iter();
+        let texts = columns.filter_map(|of| match &of.kind {
+            AttributeKind::Text(texts) => Some((of.name.as_str(), &**texts)),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The rows as a stream that other libraries take.
+    fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.check_size()?;
+        arrow::stream(py, &self.data)
     }
 
     #[getter]
@@ -224,7 +258,8 @@ impl Rows {
     }
 
     /// All cells; named values as their positions.
-    fn dense<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn dense<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.check_size()?;
         let (features, n_columns) = (self.data.features(), self.data.n_features());
         let cells = match features {
             Matrix::Dense(dense) => dense.cells().to_vec(),
@@ -233,7 +268,7 @@ impl Rows {
                 (0..self.data.n_rows() * n_columns).map(cell).collect()
             }
         };
-        table(py, self.data.n_rows(), n_columns, cells)
+        Ok(table(py, self.data.n_rows(), n_columns, cells))
     }
 
     /// The cells that are stored.
@@ -251,6 +286,24 @@ impl Rows {
             PyArray1::from_vec(py, columns),
             PyArray1::from_vec(py, values),
         )
+    }
+}
+
+impl Rows {
+    /// Refuses to lay out all cells of sparse rows where the machine has not the memory.
+    fn check_size(&self) -> PyResult<()> {
+        let n_cells = self.data.n_rows() as u128 * self.data.n_features() as u128;
+        let (needed, allowed) = (8 * n_cells, u128::from(three_quarters()));
+        if needed <= allowed {
+            return Ok(());
+        }
+        Err(LimitError::new_err(format!(
+            "all cells of {} take {:.0} MB, zeros included, and three quarters of the memory are {:.0} MB\n  \
+             help: .X is a CSR matrix with the other cells only, and fit and predict take the data set as it is",
+            self.data.name(),
+            needed as f64 / 1e6,
+            allowed as f64 / 1e6,
+        )))
     }
 }
 
@@ -272,7 +325,13 @@ fn named(data: Dataset, names: Option<Vec<String>>, labels: Option<&Labels>) -> 
     Ok(Rows { data: labelled.map_err(exception)?, notes: vec![] })
 }
 
-/// Names of inputs, each with its values unless it is a number.
-pub(crate) fn attributes(of: &[Attribute]) -> Vec<(String, Option<Vec<String>>)> {
-    of.iter().map(|it| (it.name.clone(), it.values().map(<[String]>::to_vec))).collect()
+/// Names of inputs, each with what its cells are unless they are numbers.
+pub(crate) fn kinds(of: &[Attribute]) -> Vec<(String, Option<ColumnKind>)> {
+    let kind = |of: &Attribute| match &of.kind {
+        AttributeKind::Nominal(values) => Some(ColumnKind::Values(values.clone())),
+        AttributeKind::Date => Some(ColumnKind::Named("date".into())),
+        AttributeKind::Text(_) => Some(ColumnKind::Named("text".into())),
+        AttributeKind::Numeric | AttributeKind::Word => None,
+    };
+    of.iter().map(|of| (of.name.clone(), kind(of))).collect()
 }

@@ -71,6 +71,15 @@ pub(crate) fn work<T: Send>(
     }
 }
 
+/// Does short work in the calling thread without the interpreter's lock. A panic becomes an exception.
+pub(crate) fn without_lock<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    outcome.unwrap_or_else(|panic| Err(internal_error(&*panic)))
+}
+
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, done: Progress) -> PyResult<()> {
     let (Progress::Folds { done, of } | Progress::Generations { done, of, .. }) = done else {
         return Ok(());

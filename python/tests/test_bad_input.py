@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -98,7 +102,72 @@ def test_a_failed_training_leaves_nothing_behind(clf):
 #: Whatever is given, these are the only ways out.
 REFUSALS = (ValueError, TypeError, OSError, OverflowError)
 
+#: Cells that a column may hold, one kind for each column, and missing ones among them.
+CELLS = (
+    st.integers(-(2**63), 2**63 - 1),
+    st.integers(0, 1),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=3),
+    st.datetimes(),
+    st.dates(),
+    st.timedeltas(min_value=datetime.timedelta(-9999), max_value=datetime.timedelta(9999)),
+    st.decimals(allow_nan=False, allow_infinity=False, min_value=-9999, max_value=9999, places=2),
+    st.binary(max_size=2),
+    st.lists(st.integers(0, 3), max_size=2),
+)
+
+
+@st.composite
+def columns(draw) -> dict[str, list]:
+    """Columns of one length, by names that may be odd."""
+    n_rows = draw(st.integers(0, 8))
+    names = draw(st.lists(st.sampled_from(["x0", "y0", "a", "", "é\0", "x1"]), max_size=3, unique=True))
+    cells = {name: draw(st.sampled_from(CELLS)) | st.none() for name in names}
+    return {name: draw(st.lists(of, min_size=n_rows, max_size=n_rows)) for name, of in cells.items()}
+
+
+@st.composite
+def arrow_tables(draw) -> object:
+    """Tables of Arrow, whole or in pieces that begin anywhere, perhaps of dictionaries."""
+    table = pa.table(draw(columns()))
+    if draw(st.booleans()):
+        encoded = [of if pa.types.is_list(of.type) or pa.types.is_null(of.type) else of.dictionary_encode() for of in table.columns]
+        table = pa.table(encoded, names=table.column_names) if encoded else table
+    cut = draw(st.integers(0, 8))
+    return draw(st.sampled_from([table, table[cut:], pa.concat_tables([table[:cut], table[cut:]])]))
+
+
+@st.composite
+def frames(draw) -> object:
+    """Frames of pandas and polars."""
+    cells = draw(columns())
+    kind = draw(st.sampled_from(["pandas", "category", "nullable", "polars"]))
+    if kind == "polars":
+        return pl.DataFrame(cells, strict=False)
+    frame = pd.DataFrame(cells)
+    if kind == "nullable":
+        return frame.convert_dtypes()
+    hashable = [name for name, of in cells.items() if not any(isinstance(cell, list) for cell in of)]
+    return frame.astype({name: "category" for name in hashable}) if kind == "category" else frame
+
+
+@st.composite
+def damaged_matrices(draw) -> object:
+    """Matrices of SciPy whose arrays were changed after they had been checked."""
+    X = sparse.csr_matrix(draw(arrays.arrays(np.float64, (4, 3), elements=st.sampled_from([0.0, 1.0, 2.5, np.nan]))))
+    part = draw(st.sampled_from(["indices", "indptr", "data"]))
+    array = getattr(X, part)
+    if len(array):
+        at = draw(st.integers(0, len(array) - 1))
+        array[at] = draw(st.sampled_from([-1, 0, 1, 2, 3, 4, 100, 2**31 - 1, -(2**31)]))
+    return X
+
+
 anything = st.one_of(
+    arrow_tables(),
+    frames(),
+    damaged_matrices(),
     st.none(),
     st.booleans(),
     st.integers(),
@@ -123,6 +192,7 @@ fuzz = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 quietly = pytest.mark.filterwarnings("ignore")
+known = anything | st.dictionaries(st.text(max_size=3) | st.just("y0"), anything | st.integers(0, 1), max_size=2)
 index = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-1, 6), max_size=6)
 
 
@@ -139,7 +209,11 @@ def test_any_table_is_learned_from_or_refused(X, Y, method):
 
 @quietly
 @fuzz
-@given(rows=anything, known=anything | st.dictionaries(st.text(max_size=3) | st.just("y0"), anything, max_size=2), aim=st.none() | st.text(max_size=6))
+@given(
+    rows=st.just(X) | anything,
+    known=st.none() | known,
+    aim=st.none() | st.sampled_from(["macro-f1", "top=1", "precision=0.9"]) | st.text(max_size=6),
+)
 def test_any_question_is_answered_or_refused(clf, rows, known, aim):
     for ask in (clf.predict, clf.predict_tags, lambda X, aim, known: clf.explain(X, aim=aim, known=known)):
         try:
@@ -168,6 +242,29 @@ def test_any_sparse_arrays_are_read_or_refused(n_columns, starts, columns, value
             read()
         except REFUSALS:
             pass
+
+
+@quietly
+@fuzz
+@given(table=columns(), damage=st.sampled_from(["released", "other", "none", "raises", "schema"]))
+def test_any_stream_is_read_or_refused(clf, table, damage):
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            if damage == "raises":
+                raise OSError("the disk is gone")
+            if damage in ("other", "none"):
+                return {"other": 3, "none": None}[damage]
+            if damage == "schema":
+                return pa.schema([]).__arrow_c_schema__()
+            capsule = pa.table(table).__arrow_c_stream__()
+            # Read to its end by another, so that nothing is left in it.
+            pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
+            return capsule
+
+    for ask in (lambda: lc.LabelChainClassifier("br-nb").fit(Stream(), Y), lambda: clf.predict(Stream()),
+                lambda: clf.predict(X, known=Stream()), lambda: lc.losses(Stream(), Stream())):
+        with pytest.raises(REFUSALS):
+            ask()
 
 
 @quietly

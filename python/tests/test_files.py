@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import labelchain as lc
@@ -109,6 +112,41 @@ def test_files_are_read_as_the_program_reads_them(tmp_path):
     X, Y = songs.to_pandas()
     assert X["key"].tolist()[:2] == ["minor", "major"] and Y.columns.tolist() == ["calm", "sad"]
     assert songs.to_arrow().to_pylist()[1] == {"tempo": 128.0, "key": "major", "calm": False, "sad": None}
+
+
+def test_a_data_set_is_a_table_for_any_library(tmp_path):
+    path = tmp_path / "songs.csv"
+    path.write_text("tempo,key,day,title,calm,sad\n72,minor,2024-02-29,la la,1,1\n128,major,,oh,0,0\n,,1969-12-31,la,1,0\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        songs = lc.read(path, labels_last=2, text="title")
+    first = {"tempo": 72.0, "key": "minor", "day": datetime.date(2024, 2, 29), "title": "la la", "calm": True, "sad": True}
+    assert songs.to_arrow().to_pylist()[0] == first
+    frame = pl.DataFrame(songs)
+    assert frame.row(0, named=True) == first
+    assert frame.row(2) == (None, None, datetime.date(1969, 12, 31), "la", True, False)
+    X, _ = songs.to_pandas()
+    assert X["title"].tolist() == ["la la", "oh", "la"]
+    assert X["day"].tolist() == [pd.Timestamp("2024-02-29"), pd.NaT, pd.Timestamp("1969-12-31")]
+
+
+def test_a_table_that_does_not_fit_into_memory_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("0 1:1\n1 1000000:1\n" * 100_000)
+    data = lc.read(path)
+    assert data.X.nnz == 200_000
+    for convert in (data.to_pandas, data.to_arrow):
+        with pytest.raises(lc.LimitError, match="(?s)wide take 1600000 MB.*help: .X is a CSR matrix"):
+            convert()
+
+
+def test_what_a_file_says_about_columns_is_heeded_in_an_evaluation(tmp_path):
+    path = tmp_path / "notes.csv"
+    # Words tell the label, and no two texts are the same.
+    lines = [f"{'good' if row % 2 else 'bad'} day {row},{row % 2}" for row in range(40)]
+    path.write_text("note,glad\n" + "\n".join(lines) + "\n")
+    data = lc.read(path, labels="glad", text="note")
+    assert lc.evaluate("certain-forest", data, cv=2).query("criterion == 'hamming'").loss.max() < 0.2
 
 
 def test_sparse_files_stay_sparse(tmp_path):

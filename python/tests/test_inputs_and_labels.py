@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import decimal
+import sys
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 from scipy import sparse
 
 import labelchain as lc
+from labelchain._inputs import arrow_table, pandas_columns
 
 
 def nb(**settings) -> lc.LabelChainClassifier:
@@ -20,6 +23,35 @@ def nb(**settings) -> lc.LabelChainClassifier:
 
 def model_bytes(clf: lc.LabelChainClassifier) -> bytes:
     return clf._model.to_bytes()
+
+
+def column(table) -> tuple[np.ndarray, object]:
+    """The cells of a frame's only column as the library takes them, and what they are."""
+    if isinstance(table, pd.DataFrame):
+        ((_, cells, kind),) = pandas_columns(table)
+        return cells, kind
+    cells, ((_, kind),) = arrow_table(table).cells()
+    return cells[:, 0], kind
+
+
+class Stream:
+    """A table of a library that nobody here has heard of."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Piece:
+    """A table in one piece, of such a library."""
+
+    def __init__(self, table: pa.Table) -> None:
+        (self.batch,) = table.combine_chunks().to_batches()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.batch.__arrow_c_array__(requested_schema)
 
 
 @pytest.fixture
@@ -92,36 +124,120 @@ def test_the_index_of_the_rows_and_the_names_of_the_labels_are_kept(mixed):
 
 
 def test_dates_are_days_since_1970():
-    from labelchain._inputs import COLUMNS
-
     days = [datetime.datetime(2020, 1, 1), None, datetime.datetime(1969, 12, 31)]
     expected = [18262.0, np.nan, -1.0]
     frame = pd.DataFrame({"day": pd.to_datetime(pd.Series(days))})
     zoned = pd.DataFrame({"day": frame["day"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")})
-    for kind, table in [
-        ("pandas", frame),
-        ("pandas", zoned),
-        ("polars", pl.DataFrame({"day": days})),
-        ("pyarrow", pa.table({"day": days})),
-    ]:
-        ((_, cells, values),) = COLUMNS[kind](table)
+    for table in (frame, zoned, pl.DataFrame({"day": days}), pa.table({"day": days})):
+        cells, values = column(table)
         assert values == "date"
         np.testing.assert_array_equal(cells, expected)
 
 
 def test_text_values_stand_in_byte_order():
-    from labelchain._inputs import COLUMNS
-
     words = ["b", "a", None, "é", "B", "a"]
-    for kind, table in [
-        ("pandas", pd.DataFrame({"t": words})),
-        ("pandas", pd.DataFrame({"t": pd.array(words, dtype="string")})),
-        ("polars", pl.DataFrame({"t": words})),
-        ("pyarrow", pa.table({"t": words})),
+    for table in [
+        pd.DataFrame({"t": words}),
+        pd.DataFrame({"t": pd.array(words, dtype="string")}),
+        pl.DataFrame({"t": words}),
+        pl.DataFrame({"t": pl.Series(words, dtype=pl.Categorical)}),
+        pa.table({"t": words}),
+        pa.table({"t": pa.array(words, pa.large_string())}),
     ]:
-        ((_, cells, values),) = COLUMNS[kind](table)
+        cells, values = column(table)
         assert values == ["B", "a", "b", "é"]
         np.testing.assert_array_equal(cells, [2, 1, np.nan, 3, 0, 1])
+
+
+def test_any_library_hands_out_its_tables(mixed):
+    frame, labels = mixed
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    expected = nb().fit(table, labels)
+    in_pieces = pa.concat_tables([table[:7], table[7:7], table[7:50], table[50:]])
+    for X in (Stream(table), Piece(table), Stream(in_pieces), table.combine_chunks().to_batches()[0], in_pieces):
+        clf = nb().fit(X, labels)
+        assert model_bytes(clf) == model_bytes(expected)
+        assert clf.feature_names_in_.tolist() == frame.columns.tolist()
+        np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(table))
+    with pytest.raises(ValueError, match="feature names should match.*\n.*unseen.*\n- A\n.*missing:\n- a\n"):
+        expected.predict(Stream(table.rename_columns(["A", *table.column_names[1:]])))
+    with pytest.raises(ValueError, match="same order"):
+        expected.predict(Stream(table.select(table.column_names[::-1])))
+
+
+def test_labels_of_any_library_are_read_and_answered_as_an_array(numbers):
+    X, Y = numbers
+    table = pa.table({name: Y[:, at] for at, name in enumerate(["calm", "fast", "loud"])})
+    clf = nb().fit(X, Stream(table))
+    assert clf.label_names_ == ["calm", "fast", "loud"]
+    np.testing.assert_array_equal(clf.predict(X), nb().fit(X, Y).predict(X))
+
+
+def test_polars_needs_no_pyarrow(mixed, monkeypatch):
+    frame, labels = mixed
+    X, Y = pl.from_pandas(frame), pl.from_pandas(labels)
+    expected = nb().fit(X, Y)
+    # As where it is not installed.
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    clf = nb().fit(X, Y)
+    assert model_bytes(clf) == model_bytes(expected) and clf.predict(X).equals(expected.predict(X))
+
+
+def test_every_type_of_arrow_is_a_number_a_name_or_a_date():
+    nan = np.nan
+    numbers = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
+               pa.float32(), pa.float64(), pa.decimal128(5, 1), pa.decimal256(5, 1), pa.duration("ms")]
+    for of in numbers:
+        cells, kind = column(pa.table({"x": pa.array([3, None, 7]).cast(of)}))
+        assert kind is None
+        np.testing.assert_array_equal(cells, [3, nan, 7], err_msg=str(of))
+    halves = pa.array([np.float16(1.5), None], pa.float16())
+    for array, expected in [
+        (halves, [1.5, nan]),
+        (pa.array([True, None, False]), [1, nan, 0]),
+        (pa.nulls(2), [nan, nan]),
+        # 0.1 is the number nearest to it, whatever the scale.
+        (pa.array([decimal.Decimal("0.1"), decimal.Decimal("-12345678901234567.89")]), [0.1, -12345678901234567.89]),
+        (pa.array([-1, 1_500_000, None], pa.duration("ns")), [-1, 1, nan]),
+        (pa.array([2], pa.duration("s")), [2000]),
+        (pa.array([1], pa.time32("s")), [1e9]),
+        (pa.array([1], pa.time64("us")), [1e3]),
+        # A part of a column, whose first cell is not that of the memory behind it.
+        (pa.array([1.0, None, 3.0, 4.0]).slice(1, 2), [nan, 3]),
+        (pa.array([True, False, None, True]).slice(1, 2), [0, nan]),
+    ]:
+        cells, kind = column(pa.table({"x": array}))
+        assert kind is None
+        np.testing.assert_array_equal(cells, expected, err_msg=str(array.type))
+    for array, days in [
+        (pa.array([0, None, 1], pa.date32()), [0, nan, 1]),
+        (pa.array([86_400_000], pa.date64()), [1]),
+        (pa.array([43_200], pa.timestamp("s")), [0.5]),
+        (pa.array([-1], pa.timestamp("us", "Asia/Tokyo")), [-1 / 86_400_000]),
+        (pa.array([86_400_000_000_000], pa.timestamp("ns")), [1]),
+    ]:
+        cells, kind = column(pa.table({"x": array}))
+        assert kind == "date"
+        np.testing.assert_array_equal(cells, days, err_msg=str(array.type))
+    for array, values, codes in [
+        (pa.array(["b", None, "a"]), ["a", "b"], [1, nan, 0]),
+        (pa.array(["b", None, "a"]).dictionary_encode(), ["b", "a"], [0, nan, 1]),
+        (pa.array([7, 5, 7]).dictionary_encode(), ["7", "5"], [0, 1, 0]),
+        (pa.array(["x", "b", None, "a"]).slice(1), ["a", "b"], [1, nan, 0]),
+    ]:
+        cells, kind = column(pa.table({"x": array}))
+        assert kind == values
+        np.testing.assert_array_equal(cells, codes, err_msg=str(array.type))
+    for array in (pa.array([[1]]), pa.array([b"x"]), pa.array([{"a": 1}]), pa.array([1.5]).dictionary_encode()):
+        with pytest.raises(lc.DataError, match="column \"x\" is of type .* neither a number"):
+            column(pa.table({"x": array}))
+
+
+def test_pieces_may_name_values_in_orders_of_their_own():
+    pieces = [pa.array(["q", "p"]).dictionary_encode(), pa.array(["p", "r", None]).dictionary_encode()]
+    cells, values = column(pa.table({"x": pa.chunked_array(pieces)}))
+    assert values == ["q", "p", "r"]
+    np.testing.assert_array_equal(cells, [0, 1, 1, 2, np.nan])
 
 
 def test_sparse_inputs_stay_sparse_and_sparse_labels_come_back(numbers):
@@ -213,3 +329,20 @@ def test_tags_are_the_names_of_the_answers(numbers):
     clf = nb().fit(X, pd.DataFrame(Y, columns=["calm", "fast", "loud"]))
     answers = clf.predict(X)
     assert clf.predict_tags(X) == [answers.columns[row == 1].tolist() for row in answers.to_numpy()]
+
+
+@pytest.mark.parametrize("pair", [(-1, 1), (1, 2), ("no", "yes")], ids=str)
+def test_answers_may_hold_one_of_two_values(pair):
+    Y = np.array([[0, 1], [1, 0], [1, 1]])
+    values, never = np.array(pair)[Y], np.full(Y.shape, pair[0])
+    assert lc.losses(values, never) == lc.losses(Y, np.zeros_like(Y))
+    assert lc.losses(never, values) == lc.losses(np.zeros_like(Y), Y)
+    with pytest.raises(ValueError, match="P holds|holds 1 different|holds 3 different"):
+        lc.losses(values, np.array([[9, 9]] * 3))
+
+
+def test_a_fold_may_hold_one_of_two_values():
+    # Nothing can be learned from one constant input, and the most frequent answer is given.
+    Y = np.array(["no", "no", "no", "yes"] * 6)[:, None].repeat(2, axis=1)
+    frame = lc.evaluate("br-nb", np.zeros((24, 1)) + np.arange(24)[:, None] % 2 * 0, Y, cv=3)
+    assert frame.query("criterion == 'hamming'").loss.mean() == pytest.approx(0.25)

@@ -92,6 +92,37 @@ def test_known_labels_are_routed_through_a_pipeline(numbers):
     assert not np.array_equal(answers, pipeline.predict(X))
 
 
+def test_known_labels_are_routed_to_whoever_asks_for_them(numbers):
+    X, Y = numbers
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = lc.LabelChainClassifier("ecc-nb", members=3).set_predict_request(known=True)
+        clf.set_predict_proba_request(known=True)
+        search = GridSearchCV(clf, {"members": [2, 3]}, cv=2).fit(X, Y)
+        assert (search.best_estimator_.predict(X, known={"y1": 0})[:, 1] == 0).all()
+        pipeline = make_pipeline(StandardScaler(), clf).fit(X, Y)
+        assert (pipeline.predict_proba(X, known={"y1": 0})[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_frames_of_transformers_are_learned_from(numbers, container):
+    X, Y = numbers
+    scaler = StandardScaler().set_output(transform=container)
+    pipeline = make_pipeline(scaler, lc.LabelChainClassifier("ecc-nb", members=3)).fit(X, Y)
+    assert pipeline[-1].feature_names_in_.tolist() == ["x0", "x1", "x2", "x3"]
+    plain = make_pipeline(StandardScaler(), lc.LabelChainClassifier("ecc-nb", members=3)).fit(X, Y)
+    np.testing.assert_array_equal(pipeline.predict(X), plain.predict(X))
+
+
+def test_several_searches_run_in_processes(numbers):
+    X, Y = numbers
+    frame, labels = pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["p", "q", "r"])
+    grid = {"members": [1, 3]}
+    searches = [GridSearchCV(lc.LabelChainClassifier("ecc-nb"), grid, cv=2, n_jobs=jobs).fit(frame, labels) for jobs in (1, 2)]
+    scores = [search.cv_results_["mean_test_score"].tolist() for search in searches]
+    assert scores[0] == scores[1]
+    pd.testing.assert_frame_equal(searches[0].predict(frame), searches[1].predict(frame))
+
+
 def test_parameters_of_a_pipeline_are_set(numbers):
     pipeline = make_pipeline(StandardScaler(), lc.LabelChainClassifier())
     pipeline.set_params(labelchainclassifier__trees=7)

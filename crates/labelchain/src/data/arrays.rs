@@ -30,7 +30,7 @@ const FINITE: &str = "a finite number, or NaN for a missing one";
 /// | [`Dataset::from_sparse_rows`] | [`Dataset::with_label_sets`] | [`Dataset::with_name`] |
 /// | [`Dataset::from_columns`] | [`Dataset::with_partial_labels`] | |
 /// | `Dataset::from_ndarray` | `Dataset::with_label_ndarray` | |
-/// | | [`Dataset::with_label_matrix`] | |
+/// | [`Dataset::from_cells`] | [`Dataset::with_label_matrix`] | |
 ///
 /// The last but one row needs the crate's feature `ndarray`.
 impl Dataset {
@@ -154,14 +154,39 @@ impl Dataset {
         let mut attributes = Vec::with_capacity(n_features);
         for (at, (attribute, column)) in columns.into_iter().enumerate() {
             Error::unless_same("cells of a column", n_rows, column.len())?;
-            let n_values = attribute.values().map(<[String]>::len);
             for (row, &cell) in column.iter().enumerate() {
+                cells[row * n_features + at] = cell;
+            }
+            attributes.push(attribute);
+        }
+        Dataset::from_cells(attributes, cells)
+    }
+
+    /// Rows of one cell for each attribute, one row after the other, without labels: as
+    /// [`Dataset::from_columns`], from cells that are laid out as they are kept, so that none is copied.
+    ///
+    /// ```
+    /// use labelchain::data::{Attribute, Dataset};
+    ///
+    /// let attributes = vec![Attribute::numeric("tempo"), Attribute::nominal("key", ["major", "minor"])];
+    /// let songs = Dataset::from_cells(attributes, vec![72.0, 1.0, 80.0, f64::NAN, 128.0, 0.0])?;
+    /// assert_eq!((songs.n_rows(), songs.features().get(2, 0)), (3, 128.0));
+    /// # Ok::<(), labelchain::error::Error>(())
+    /// ```
+    pub fn from_cells(attributes: Vec<Attribute>, cells: Vec<f64>) -> Result<Dataset> {
+        let n_features = attributes.len();
+        let n_rows = cells.len().checked_div(n_features).unwrap_or(0);
+        Error::unless_same("cells of complete rows", n_rows * n_features, cells.len())?;
+        let n_values: Vec<Option<usize>> =
+            attributes.iter().map(|of| of.values().map(<[String]>::len)).collect();
+        for (row, of_row) in cells.chunks_exact(n_features.max(1)).enumerate() {
+            for (at, (&cell, &n_values)) in of_row.iter().zip(&n_values).enumerate() {
                 let is_position = |n: usize| cell.fract() == 0.0 && (0.0..n as f64).contains(&cell);
                 if cell.is_infinite() || !cell.is_nan() && !n_values.is_none_or(is_position) {
                     return Err(Error::Cell {
                         name: NAME.into(),
                         row,
-                        column: attribute.name,
+                        column: attributes[at].name.clone(),
                         found: cell,
                         expected: if n_values.is_some() {
                             "the position of a named value, or NaN for a missing one"
@@ -171,9 +196,7 @@ impl Dataset {
                         remedy: "make it NaN, if the value is not known",
                     });
                 }
-                cells[row * n_features + at] = cell;
             }
-            attributes.push(attribute);
         }
         let features = Matrix::Dense(Dense::from_cells(n_rows, n_features, cells)?);
         without_labels(attributes, features)?.with_distinct_names()
