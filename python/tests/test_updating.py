@@ -32,8 +32,9 @@ def test_new_labels_and_values_make_the_model_of_all_rows(tickets):
     clf = lc.LabelChainClassifier("certain-nb", **ALL_ROWS).fit(frame[first], labels[first][["bill", "login"]])
     with pytest.raises(lc.LabelChainError, match="new_labels = add"):
         clf.update(frame[rest], labels[rest])
-    with pytest.warns(UserWarning, match="urgent"):
+    with pytest.warns(lc.DataWarning) as told:
         clf.update(frame[rest], labels[rest], new_labels="add", new_values="add")
+    assert [word for word in ("urgent", "chat") if any(word in str(note.message) for note in told)] == ["urgent", "chat"]
     assert clf.label_names_ == ["bill", "login", "urgent"]
     at_once = lc.LabelChainClassifier("certain-nb", **ALL_ROWS).fit(frame, labels)
     assert clf.predict(frame).equals(at_once.predict(frame))
@@ -42,7 +43,7 @@ def test_new_labels_and_values_make_the_model_of_all_rows(tickets):
 def test_a_forest_learns_a_new_label(tickets):
     frame, labels = tickets
     clf = lc.LabelChainClassifier("certain-forest", trees=20).fit(frame[:120], labels[:120][["bill", "login"]])
-    with pytest.warns(UserWarning):
+    with pytest.warns(lc.DataWarning):
         clf.update(frame[120:], labels[120:], new_labels="add", new_values="add", max_trees=30)
     urgent = clf.predict_proba(frame[120:])[:, 2]
     is_urgent = labels["urgent"][120:] == 1

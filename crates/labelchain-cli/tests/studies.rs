@@ -542,5 +542,7 @@ fn columns_of_a_set_have_roles() {
     let misspelt = protocol.replace("message", "mesage");
     let place = place.with("p.toml", misspelt);
     let (status, _, error) = place.run(&["study", "run", "p.toml", "--results", "other.db"]);
-    assert!(status != 0 && error.contains("\"mesage\""), "{status} {error}");
+    assert_eq!(status, 1, "{error}");
+    let told = place.run(&["study", "status", "p.toml", "--results", "other.db"]).1;
+    assert!(told.contains("\"mesage\""), "{told}");
 }

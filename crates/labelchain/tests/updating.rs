@@ -296,6 +296,18 @@ fn new_labels_and_values_are_ignored_if_asked_for() {
     assert_eq!(updated.label_names(), model.label_names());
 }
 
+/// Whether a label and a value come with the new rows, or had always been there and no row had had them.
+#[test]
+fn a_new_label_of_a_forest_is_one_that_no_row_before_had() {
+    let (data, first) = growing(false);
+    let more = part(&data, 200..300);
+    let shares = |model: &Model| model.predict(&data.unlabelled()).unwrap().shares;
+    let (added, _) =
+        forest("br-forest").fit(&first).unwrap().update(&more, "new".as_ref(), ADD).unwrap();
+    let always = update(&forest("br-forest").fit(&part(&data, 0..200)).unwrap(), &more);
+    assert_eq!(shares(&added), shares(&always));
+}
+
 const ADD: Update = Update { new_labels: Unknown::Add, new_values: Unknown::Add, max_trees: None };
 
 #[test]

@@ -97,9 +97,18 @@ impl ColumnSummary {
 
     /// The same column in the role that it has in a table.
     pub(super) fn in_table(self, data: &Dataset) -> ColumnSummary {
-        let is_it = |attribute: &&Attribute| attribute.name == self.name;
-        match data.attributes().iter().find(is_it) {
-            Some(attribute) => ColumnSummary { kind: kind(attribute), ..self },
+        let is_it = |attribute: &Attribute| attribute.name == self.name;
+        match data.attributes().iter().position(is_it) {
+            Some(at) => {
+                let attribute = &data.attributes()[at];
+                // Dates in milliseconds are told as dates.
+                let is_spelt_anew = self.kind == "number" && kind(attribute) == "date";
+                let mut cells = (0..data.n_rows()).map(|row| data.features().get(row, at));
+                let first = cells.find(|cell| is_spelt_anew && !cell.is_nan());
+                let example = first.and_then(|cell| attribute.text(cell)).map(String::from);
+                let example = if is_spelt_anew { example } else { self.example };
+                ColumnSummary { kind: kind(attribute), example, ..self }
+            }
             None if data.ids().iter().any(|id| id.name == self.name) => {
                 ColumnSummary { role: ColumnRole::Id, ..self }
             }
