@@ -13,7 +13,6 @@ mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
 pub use memberships::Memberships;
-pub(crate) use ranking::OwnRankings;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
@@ -27,6 +26,7 @@ use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
 use crate::product::{ROWS_AT_ONCE, multiply_rows, vectorized};
 use column_blocks::Comparison;
+use ranking::OwnRankings;
 use spare::SpareTables;
 use term_sums::{Query, SparseRows, TermSums, dense_distances, sparse_distance};
 
@@ -76,7 +76,7 @@ impl Neighbourhood<'_> {
     /// Lays out the rows of a training set.
     pub fn of_prepared(train: &Prepared) -> Result<Neighbourhood<'_>> {
         let rows = Neighbourhood::of(train.data())?.within(train.memory().limit());
-        Ok(Neighbourhood { own_rankings: Some(train.own_rankings()), ..rows })
+        Ok(Neighbourhood { own_rankings: train.kept(), ..rows })
     }
 
     /// Lays out rows of inputs.

@@ -55,7 +55,7 @@ pub(super) struct NearestRows {
 /// The rankings of training rows among themselves, as far as somebody asked for them. Validation, tuning,
 /// calibration and several methods ask for the same ones. The distances of all rows are not kept.
 #[derive(Default)]
-pub(crate) struct OwnRankings(OnceLock<Vec<OnceLock<Arc<NearestRows>>>>);
+pub(super) struct OwnRankings(OnceLock<Vec<OnceLock<Arc<NearestRows>>>>);
 
 impl OwnRankings {
     /// What these rankings take at most: all of them together are not kept where it is more.

@@ -1,11 +1,11 @@
 //! A training set made ready once for all members and labels.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
 use crate::data::{Dataset, LabelId, Matrix};
-use crate::distance::OwnRankings;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::progress::Cancel;
@@ -119,7 +119,7 @@ pub struct Prepared {
     columns: Columns,
     stored_values: OnceLock<Vec<StoredValues>>,
     zero: Vec<f64>,
-    own_rankings: OwnRankings,
+    kept: OnceLock<Box<dyn Any + Send + Sync>>,
     memory: Memory,
     cancel: Cancel,
 }
@@ -141,7 +141,7 @@ impl Prepared {
             stored_values: OnceLock::new(),
             data,
             zero,
-            own_rankings: OwnRankings::default(),
+            kept: OnceLock::new(),
             memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         })
@@ -156,7 +156,7 @@ impl Prepared {
             stored_values: OnceLock::new(),
             data,
             zero: self.zero.clone(),
-            own_rankings: OwnRankings::default(),
+            kept: OnceLock::new(),
             memory: self.memory.fork(),
             cancel: self.cancel.clone(),
         }
@@ -171,7 +171,7 @@ impl Prepared {
             stored_values: OnceLock::new(),
             data,
             zero: vec![0.0; train.n_features()],
-            own_rankings: OwnRankings::default(),
+            kept: OnceLock::new(),
             memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
         }
@@ -197,9 +197,10 @@ impl Prepared {
         &self.cancel
     }
 
-    /// How the rows are ranked among themselves, as far as somebody asked for it.
-    pub(crate) fn own_rankings(&self) -> &OwnRankings {
-        &self.own_rankings
+    /// A place where a module above keeps what it finds out about the rows, for all who ask it again; none
+    /// where something else is kept there.
+    pub(crate) fn kept<T: Any + Default + Send + Sync>(&self) -> Option<&T> {
+        self.kept.get_or_init(|| Box::new(T::default())).downcast_ref()
     }
 
     /// How the inputs were brought to one scale.
