@@ -29,7 +29,7 @@ pub(super) static UPDATABLE: Setting<bool> = Setting {
     name: "updatable",
     accepts: &Flag,
     default: false,
-    help: "Keep the counts and sums that learning from further rows takes; the model is larger by a quarter or more",
+    help: "Keep the counts and sums that learning from further rows takes; the model is larger, one of words many times",
 };
 
 pub(in crate::base) static BASE: Base = Base {

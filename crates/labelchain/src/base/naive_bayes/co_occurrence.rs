@@ -433,11 +433,21 @@ impl CoOccurrence {
     }
 }
 
-fn add(sums: &mut [f64], terms: &[f64]) {
-    vectorized(
-        #[inline(always)]
-        || sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term),
-    );
+/// Adds terms to sums, many at a time. Few are added sooner than the processor is asked for its registers.
+pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
+    const FEW: usize = 16;
+    #[inline(always)]
+    fn each(sums: &mut [f64], terms: &[f64]) {
+        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+    }
+    if terms.len() < FEW {
+        each(sums, terms);
+    } else {
+        vectorized(
+            #[inline(always)]
+            || each(sums, terms),
+        );
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, vie
 use crate::product::{times_transposed, vectorized};
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
-use co_occurrence::{CoOccurrence, Counts, PairCounts};
+use co_occurrence::{CoOccurrence, Counts, PairCounts, add};
 use counted::{
     CountedInput, LabelRows, LogOddsTables, MixingHasher, Occurrences, TwoValues, Users,
 };
@@ -812,10 +812,7 @@ impl CellByCell {
 fn add_to_labels(sums: &mut [f64], input: &InputFactors, log_odds: &[f64]) {
     if log_odds.len() == sums.len() {
         // Factors are in the order of labels.
-        vectorized(
-            #[inline(always)]
-            || sums.iter_mut().zip(log_odds).for_each(|(sum, more)| *sum += more),
-        );
+        add(sums, log_odds);
     } else {
         for (label, more) in input.labels().zip(log_odds) {
             sums[label.0] += more;
