@@ -40,8 +40,9 @@ start = time.perf_counter(); import labelchain; print(time.perf_counter() - star
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--repeats", type=int, default=15)
-    repeats = arguments.parse_args().repeats
-    calls = rust_calls()
+    arguments.add_argument("--calls", type=pathlib.Path, help="the calls from Rust, where they are built already")
+    given = arguments.parse_args()
+    repeats, calls = given.repeats, given.calls or rust_calls()
     print("| call | Rust, ms | Python, ms | ratio | ratio of CPU time |\n|---|---|---|---|---|")
     for method, n_rows, n_inputs, n_labels in JOBS:
         for call, in_rust, in_python in compared(calls, method, n_rows, n_inputs, n_labels, repeats):

@@ -121,6 +121,7 @@ impl Rows {
         path, *, format=None, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
         tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
         dedupe=false, n_features=None, max_memory=None, text=vec![], drop=vec![],
+        keep=vec![],
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn read(
@@ -141,6 +142,7 @@ impl Rows {
         max_memory: Option<u64>,
         text: Vec<String>,
         drop: Vec<String>,
+        keep: Vec<String>,
     ) -> PyResult<Rows> {
         let choices = [
             labels.map(LabelChoice::Named),
@@ -177,7 +179,7 @@ impl Rows {
             dedupe,
             n_features,
             max_memory: max_memory.unwrap_or_else(three_quarters),
-            roles: ColumnRoles { text, drop, ..ColumnRoles::default() }.into(),
+            roles: ColumnRoles { text, drop, keep, id: vec![], find: true }.into(),
             ..ReadOptions::default()
         };
         let reading = work(py, 0, None, |_, _| read(&path, &options))?;
