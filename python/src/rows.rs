@@ -38,6 +38,9 @@ pub(crate) enum ColumnKind {
     Named(String),
 }
 
+/// Names of columns, each with what its cells are unless they are numbers.
+pub(crate) type Kinds = Vec<(String, Option<ColumnKind>)>;
+
 /// Sparse cells: starts of rows, column indices and values, as SciPy has them.
 type SparseArrays<'py> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -228,7 +231,7 @@ impl Rows {
 
     /// Names of the inputs, each with what its cells are unless they are numbers.
     #[getter]
-    fn attributes(&self) -> Vec<(String, Option<ColumnKind>)> {
+    fn attributes(&self) -> Kinds {
         kinds(self.data.attributes())
     }
 
@@ -328,7 +331,7 @@ fn named(data: Dataset, names: Option<Vec<String>>, labels: Option<&Labels>) -> 
 }
 
 /// Names of inputs, each with what its cells are unless they are numbers.
-pub(crate) fn kinds(of: &[Attribute]) -> Vec<(String, Option<ColumnKind>)> {
+pub(crate) fn kinds(of: &[Attribute]) -> Kinds {
     let kind = |of: &Attribute| match &of.kind {
         AttributeKind::Nominal(values) => Some(ColumnKind::Values(values.clone())),
         AttributeKind::Date => Some(ColumnKind::Named("date".into())),
