@@ -33,15 +33,16 @@ JOBS = [
 #: What scikit-learn takes to import is not ours.
 IMPORT = """
 import time, joblib, scipy.sparse, sklearn.base, sklearn.model_selection, sklearn.utils.multiclass
-start = time.perf_counter(); import labelchain; print(time.perf_counter() - start)
+start = time.process_time(); import labelchain; print(time.process_time() - start)
 """
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--repeats", type=int, default=15)
-    repeats = arguments.parse_args().repeats
-    calls = rust_calls()
+    arguments.add_argument("--calls", type=pathlib.Path, help="the calls from Rust, where they are built already")
+    given = arguments.parse_args()
+    repeats, calls = given.repeats, given.calls or rust_calls()
     print("| call | Rust, ms | Python, ms | ratio | ratio of CPU time |\n|---|---|---|---|---|")
     for method, n_rows, n_inputs, n_labels in JOBS:
         for call, in_rust, in_python in compared(calls, method, n_rows, n_inputs, n_labels, repeats):
@@ -49,7 +50,7 @@ def main() -> None:
             ours, theirs = (1e3 * statistics.median(of[0] for of in times) for times in (in_rust, in_python))
             print(f"| `{call}`, {method}, {n_rows} × {n_inputs} × {n_labels} | {ours:.1f} | {theirs:.1f} | {wall:.3f} | {cpu:.3f} |")
     imports = [float(subprocess.check_output([sys.executable, "-c", IMPORT])) for _ in range(repeats)]
-    print(f"\n`import labelchain`, after scikit-learn: {1e3 * statistics.median(imports):.0f} ms\n")
+    print(f"\n`import labelchain`, after scikit-learn: {1e3 * statistics.median(imports):.0f} ms of a processor\n")
     print("| `predict` of one row after `load` | µs, median | the quickest tenth |\n|---|---|---|")
     for method in ("certain-forest", "ecc-nb", "dynamic-nb", "br-nb", "ecc-knn", "ecc-j48"):
         times = sorted(one_row(method, 200 * repeats))

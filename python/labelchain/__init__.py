@@ -15,7 +15,7 @@ array([[0, 1, 1]])
 to                               see
 ===============================  =======================================================
 train, predict, explain          `LabelChainClassifier`
-read a file                      `read`: ARFF, CSV, TSV, Parquet, SVMLight
+read a file                      `read`: ARFF, CSV, TSV, JSON lines, Parquet, SVMLight
 keep a model                     `LabelChainClassifier.save` and `load`; the file is that
                                  of the program ``labelchain``
 know which methods there are     `methods`, `aims`, `settings`

@@ -81,7 +81,11 @@ class Comparison:
         return dict(self._comparison.figures)
 
     def critical_difference(self, criterion: str | None = None) -> str:
-        """The critical-difference diagram of a criterion, the first unless one is named, as SVG."""
+        """The critical-difference diagram of a criterion, the first unless one is named, as SVG.
+
+        A notebook shows it by ``IPython.display.SVG(comparison.critical_difference())``; ``comparison`` itself
+        shows the mean ranks.
+        """
         name = self.criteria[0] if criterion is None else criterion
         if name not in self.criteria:
             raise _labelchain.RequestError(f"criterion is {name!r}, but must be one of {self.criteria}")

@@ -132,6 +132,7 @@ def read(
     max_memory: int | None = None,
     text: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
 ) -> Dataset:
     """Reads ARFF, CSV, TSV, JSON lines, Parquet or SVMLight, each also compressed by gzip or bzip2.
 
@@ -168,6 +169,9 @@ def read(
         Columns of texts, whose words are learned from.
     drop : str or list of str
         Columns that are left out.
+    keep : str or list of str
+        Columns that are inputs as they are, whatever they look like. Of others, dates are found, and those that
+        only name rows, because nearly every row has a value of its own, are left out with a warning.
 
     Returns
     -------
@@ -203,6 +207,7 @@ def read(
         max_memory=max_memory,
         text=[text] if isinstance(text, str) else list(text),
         drop=[drop] if isinstance(drop, str) else list(drop),
+        keep=[keep] if isinstance(keep, str) else list(keep),
     )
     warn(rows.notes, stacklevel=2)
     return Dataset(rows)

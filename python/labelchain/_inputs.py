@@ -42,7 +42,10 @@ def arrow_table(frame: Any) -> ArrowTable:
         import polars as pl
 
         if not hasattr(frame, "__arrow_c_stream__"):
-            raise DataError("this polars cannot hand out its frames\n  help: pip install 'polars>=1.3'")
+            raise DataError("this polars cannot hand out its frames\n  help: pip install 'polars>=1.5'")
+        # In the C interface a name ends there, and polars ends the process.
+        if odd := [name for name in frame.columns if "\0" in name]:
+            raise DataError(f"column {odd[0]!r} has a zero byte in its name\n  help: rename it")
         # The order of such categories tells which this process met first, and nothing about them.
         frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
     return ArrowTable(frame)

@@ -176,9 +176,8 @@ def _coded(values: np.ndarray, what: str, classes: np.ndarray | None) -> tuple[n
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise DataError(f"Input {what} contains infinity or a value too large for {values.dtype!r}.")
     missing, present = _present(values)
-    found = _unique(present, what)
     if classes is None:
-        classes = found
+        classes = _unique(present, what)
         if len(classes) != 2:
             shown = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
             raise DataError(
@@ -186,7 +185,7 @@ def _coded(values: np.ndarray, what: str, classes: np.ndarray | None) -> tuple[n
                 f"two: 0 and 1, or another pair. Only binary classification is supported. {_target(values)}\n"
                 f"  help: counts and ratings become labels by a comparison: {what} > 0"
             )
-    elif others := [value for value in found.tolist() if value not in classes.tolist()]:
+    elif others := [value for value in set(present.tolist()) if value not in classes.tolist()]:
         raise DataError(f"{what} holds {others[0]!r}, but labels are {' or '.join(map(repr, classes.tolist()))}")
     cells = np.full(missing.shape, -1, dtype=np.int8)
     cells[~missing] = present == classes[1]

@@ -27,7 +27,7 @@ use pyo3::types::PyCapsule;
 
 use crate::errors::DataError;
 use crate::labels::table;
-use crate::rows::{ColumnKind, kinds};
+use crate::rows::{Kinds, kinds};
 use crate::work::without_lock;
 
 const MILLISECONDS_A_DAY: f64 = 86_400_000.0;
@@ -71,10 +71,7 @@ impl ArrowTable {
     }
 
     /// All cells, and for each column its name and what its cells are.
-    fn cells<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<(String, Option<ColumnKind>)>)> {
+    fn cells<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f64>>, Kinds)> {
         let (attributes, cells) = without_lock(py, || self.gather())?;
         Ok((table(py, self.n_rows(), attributes.len(), cells), kinds(&attributes)))
     }

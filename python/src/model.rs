@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::errors::exception;
 use crate::labels::{Labels, cells, table};
-use crate::rows::{ColumnKind, Rows, kinds};
+use crate::rows::{Kinds, Rows, kinds};
 use crate::settings::{python, set};
 use crate::work::work;
 
@@ -301,7 +301,7 @@ impl Model {
     }
 
     #[getter]
-    fn attributes(&self) -> Vec<(String, Option<ColumnKind>)> {
+    fn attributes(&self) -> Kinds {
         kinds(&self.model.columns())
     }
 

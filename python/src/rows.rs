@@ -38,6 +38,9 @@ pub(crate) enum ColumnKind {
     Named(String),
 }
 
+/// Names of columns, each with what its cells are unless they are numbers.
+pub(crate) type Kinds = Vec<(String, Option<ColumnKind>)>;
+
 /// Sparse cells: starts of rows, column indices and values, as SciPy has them.
 type SparseArrays<'py> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -121,6 +124,7 @@ impl Rows {
         path, *, format=None, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
         tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
         dedupe=false, n_features=None, max_memory=None, text=vec![], drop=vec![],
+        keep=vec![],
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn read(
@@ -141,6 +145,7 @@ impl Rows {
         max_memory: Option<u64>,
         text: Vec<String>,
         drop: Vec<String>,
+        keep: Vec<String>,
     ) -> PyResult<Rows> {
         let choices = [
             labels.map(LabelChoice::Named),
@@ -177,7 +182,7 @@ impl Rows {
             dedupe,
             n_features,
             max_memory: max_memory.unwrap_or_else(three_quarters),
-            roles: ColumnRoles { text, drop, ..ColumnRoles::default() }.into(),
+            roles: ColumnRoles { text, drop, keep, id: vec![], find: true }.into(),
             ..ReadOptions::default()
         };
         let reading = work(py, 0, None, |_, _| read(&path, &options))?;
@@ -226,7 +231,7 @@ impl Rows {
 
     /// Names of the inputs, each with what its cells are unless they are numbers.
     #[getter]
-    fn attributes(&self) -> Vec<(String, Option<ColumnKind>)> {
+    fn attributes(&self) -> Kinds {
         kinds(self.data.attributes())
     }
 
@@ -326,7 +331,7 @@ fn named(data: Dataset, names: Option<Vec<String>>, labels: Option<&Labels>) -> 
 }
 
 /// Names of inputs, each with what its cells are unless they are numbers.
-pub(crate) fn kinds(of: &[Attribute]) -> Vec<(String, Option<ColumnKind>)> {
+pub(crate) fn kinds(of: &[Attribute]) -> Kinds {
     let kind = |of: &Attribute| match &of.kind {
         AttributeKind::Nominal(values) => Some(ColumnKind::Values(values.clone())),
         AttributeKind::Date => Some(ColumnKind::Named("date".into())),

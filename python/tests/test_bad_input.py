@@ -186,7 +186,7 @@ anything = st.one_of(
     arrays.arrays(np.int8, arrays.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(-1, 2)),
 )
 fuzz = settings(
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -244,10 +244,8 @@ def test_any_sparse_arrays_are_read_or_refused(n_columns, starts, columns, value
             pass
 
 
-@quietly
-@fuzz
-@given(table=columns(), damage=st.sampled_from(["released", "other", "none", "raises", "schema"]))
-def test_any_stream_is_read_or_refused(clf, table, damage):
+@pytest.mark.parametrize("damage", ["released", "other", "none", "raises", "schema"])
+def test_a_stream_that_is_none_is_refused(clf, damage):
     class Stream:
         def __arrow_c_stream__(self, requested_schema=None):
             if damage == "raises":
@@ -256,7 +254,7 @@ def test_any_stream_is_read_or_refused(clf, table, damage):
                 return {"other": 3, "none": None}[damage]
             if damage == "schema":
                 return pa.schema([]).__arrow_c_schema__()
-            capsule = pa.table(table).__arrow_c_stream__()
+            capsule = pa.table({"a": [1.0]}).__arrow_c_stream__()
             # Read to its end by another, so that nothing is left in it.
             pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
             return capsule

@@ -130,6 +130,20 @@ def test_a_data_set_is_a_table_for_any_library(tmp_path):
     assert X["day"].tolist() == [pd.Timestamp("2024-02-29"), pd.NaT, pd.Timestamp("1969-12-31")]
 
 
+def test_dates_and_identifiers_of_a_file_are_found_as_the_program_finds_them(program, tmp_path):
+    path, theirs, ours = (tmp_path / name for name in ("t.csv", "theirs.labelchain", "ours.labelchain"))
+    days = np.datetime64("2024-01-01") + np.arange(60)
+    lines = [f"T-{1000 + row},{day},{row % 7},{row % 2}" for row, day in enumerate(days)]
+    path.write_text("ticket,day,size,late\n" + "\n".join(lines) + "\n")
+    program("train", path, "--labels", "late", "-m", "br-nb", "-o", theirs)
+    with pytest.warns(lc.DataWarning, match="ticket"):
+        data = lc.read(path, labels="late")
+    assert data.feature_names == ["day", "size"]
+    lc.LabelChainClassifier("br-nb").fit(data).save(ours)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert lc.read(path, labels="late", keep=["ticket"]).feature_names == ["ticket", "day", "size"]
+
+
 def test_a_table_that_does_not_fit_into_memory_is_refused_with_what_to_do(tmp_path):
     path = tmp_path / "wide.svm"
     path.write_text("0 1:1\n1 1000000:1\n" * 100_000)
