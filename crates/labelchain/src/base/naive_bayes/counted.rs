@@ -567,7 +567,8 @@ impl NumberTables {
     }
 }
 
-/// Numbers that are spread over all bits are hashed well enough by multiplying.
+/// Numbers that are spread over all bits are hashed well enough by multiplying with 2⁶⁴ divided by the golden
+/// ratio, and adding up the two halves of the product bit by bit.
 #[derive(Default)]
 pub(super) struct MixingHasher(u64);
 
@@ -581,7 +582,7 @@ impl Hasher for MixingHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        let mixed = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let mixed = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
         self.0 = mixed as u64 ^ (mixed >> 64) as u64;
     }
 

@@ -241,7 +241,7 @@ impl Factors {
             InputFactors::Counted(counted) => counted.log_odds_bytes(),
             _ => 0,
         };
-        self.inputs.iter().map(of_input).sum()
+        self.inputs.iter().map(of_input).fold(0, u64::saturating_add)
     }
 
     /// Whether the parts fit together, as they do unless they come from a file.
