@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Likelihood, whole_numbers};
 use super::counted::{CountedInput, LabelRows, LogOddsTables};
 use super::density::{Factor, presence};
+use super::{Likelihood, whole_numbers};
 use crate::data::LabelId;
 
 /// The factors of all inputs.
