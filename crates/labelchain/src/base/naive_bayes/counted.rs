@@ -335,10 +335,13 @@ impl CountedInput {
             }
             apart[label as usize] = false;
         }
-        let fits_apart = |label: usize| !apart[label] || self.in_whole <= rows.by_class[label][0];
+        // Of a label that does not use the input, nobody knows whether the two occur together.
+        let fits_apart = |LabelId(label): LabelId| {
+            !rows.is_whole[label] || !apart[label] || self.in_whole <= rows.by_class[label][0]
+        };
         occurrences.bytes.is_empty()
             && self.users.are_sound(n_labels)
-            && (0..n_labels).filter(|&label| rows.is_whole[label]).all(fits_apart)
+            && (0..self.users.len()).all(|at| fits_apart(self.users.label(at)))
     }
 }
 
@@ -790,6 +793,18 @@ mod tests {
         let read: CountedInput = decode(&bytes, &DecodeBudget::new(1 << 20)).unwrap();
         assert_eq!(read.counts(&rows), input.counts(&rows));
         assert!(decode::<CountedInput>(&bytes, &DecodeBudget::new(40)).is_none(), "too large");
+    }
+
+    #[test]
+    fn what_a_label_that_does_not_use_the_input_has_is_not_kept() {
+        // Both rows have the word, and label 0 is relevant to both.
+        let (input, rows) = counted(&[(true, [true, false, false]); 2], TwoValues::Word);
+        let used_by = |label| {
+            let users = Users::Some([label].into());
+            CountedInput { users, occurrences: [].into(), in_whole: 2, ..input.clone() }
+        };
+        assert!(used_by(1).is_sound(&rows));
+        assert!(!used_by(0).is_sound(&rows), "no row is left to which label 0 is irrelevant");
     }
 
     #[test]
