@@ -150,7 +150,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         if Y is None:
             rows = X._rows
         else:
-            labels, _ = read_labels(Y)
+            labels, _ = read_labels(Y, classes=self._container.classes)
             rows = to_rows(self, X._inputs() if isinstance(X, Dataset) else X, labels, reset=False)
         model, notes = self._model.update(rows, new_labels, new_values, max_trees, n_threads(self.n_jobs))
         warn(notes)

@@ -321,6 +321,11 @@ fn dictionary(name: &str, pieces: &[&dyn Array]) -> PyResult<(Vec<String>, Vec<V
         let dictionary = piece.as_any_dictionary();
         let of_piece = value_names(dictionary.values())?;
         let of_piece = of_piece.ok_or_else(|| no_input(name, piece.data_type()))?;
+        // Without values every cell is missing, and there is nothing that keys could refer to.
+        if of_piece.is_empty() {
+            codes.push(vec![f64::NAN; piece.len()]);
+            continue;
+        }
         let code_of = of_piece.into_iter().map(|value| {
             let Some(value) = value else { return f64::NAN };
             let n_values = values.len();

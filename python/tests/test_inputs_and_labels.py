@@ -224,6 +224,7 @@ def test_every_type_of_arrow_is_a_number_a_name_or_a_date():
         (pa.array(["b", None, "a"]).dictionary_encode(), ["b", "a"], [0, nan, 1]),
         (pa.array([7, 5, 7]).dictionary_encode(), ["7", "5"], [0, 1, 0]),
         (pa.array(["x", "b", None, "a"]).slice(1), ["a", "b"], [1, nan, 0]),
+        (pa.array([None, None], pa.string()).dictionary_encode(), [], [nan, nan]),
     ]:
         cells, kind = column(pa.table({"x": array}))
         assert kind == values

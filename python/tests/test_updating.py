@@ -50,6 +50,18 @@ def test_a_forest_learns_a_new_label(tickets):
     assert urgent[is_urgent].mean() > 2 * urgent[~is_urgent].mean()
 
 
+def test_values_of_labels_mean_what_they_meant_in_training(tickets):
+    frame, labels = tickets
+    labels = labels[["bill", "login"]]
+    updated = []
+    for shift in (0, 1):
+        clf = lc.LabelChainClassifier("certain-nb", **ALL_ROWS).fit(frame[:120], labels[:120] + shift)
+        # Rows to which no label is relevant hold only one of the two values.
+        clf.update(frame[:20], labels[:20] * 0 + shift)
+        updated.append(clf.predict(frame) - shift)
+    assert updated[0].equals(updated[1])
+
+
 def test_what_cannot_be_updated_says_so(tickets):
     frame, labels = tickets
     clf = lc.LabelChainClassifier("ecc-knn", members=2).fit(frame, labels)

@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Split(Split),
     /// Train a method and keep the model in a file
     Train(Train),
-    /// Let a model learn from further rows: naive Bayes, trained with --updatable
+    /// Let a model learn from further rows: forests, and naive Bayes trained with --updatable
     Update(Update),
     /// Show what is in a model file
     Show(Show),

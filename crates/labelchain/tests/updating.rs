@@ -341,7 +341,7 @@ fn new_labels_and_values_are_added_if_asked_for() {
     }
 }
 
-/// 200 rows before and few new ones of the label: beyond 20 irrelevant rows for each relevant one, the
+/// 200 rows before and few new ones of the label: beyond 5 irrelevant rows for each relevant one, the
 /// rows before are left out.
 #[test]
 fn a_new_label_that_is_rare_leaves_the_rows_before_out() {

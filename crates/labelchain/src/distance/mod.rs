@@ -178,7 +178,9 @@ impl Neighbourhood<'_> {
         }
         let rankings = self.rank(&data.select(rows), distances)?;
         for (&row, ranking) in rows.iter().zip(&rankings) {
-            places[row].get_or_init(|| ranking.nearest_rows());
+            if let Some(nearest) = ranking.rows_to_keep() {
+                places[row].get_or_init(|| nearest);
+            }
         }
         Ok(Some(Rankings { train: self, rankings }))
     }

@@ -99,9 +99,10 @@ impl Ranking {
         Ranking { nearest, distances: OnceLock::new(), far: OnceLock::new() }
     }
 
-    /// The rows nearest to it, to be kept.
-    pub(super) fn nearest_rows(&self) -> Arc<NearestRows> {
-        Arc::clone(&self.nearest)
+    /// The rows nearest to it, to be kept; none where equal distances make them more than the memory that
+    /// [`OwnRankings`] expects.
+    pub(super) fn rows_to_keep(&self) -> Option<Arc<NearestRows>> {
+        (self.nearest.rows.len() <= 2 * N_NEAREST).then(|| Arc::clone(&self.nearest))
     }
 
     /// Finds the nearest rows by estimates of their distances, none of which is wrong by more than

@@ -203,8 +203,7 @@ impl Ensemble {
     /// such row.
     fn held_out_scores(&self, train: &Prepared, out_of_bag: bool) -> Result<Option<HeldOutScores>> {
         let (data, n_labels) = (train.data(), self.n_labels);
-        let n_asked = n_rows_asked(data.labels(), train.memory().limit());
-        let rows = spread_rows(data.n_rows(), n_asked);
+        let rows = rows_within(data.n_rows(), n_labels, train.memory().limit());
         let unseen = |is_seen: &dyn Fn(&Member) -> Vec<bool>| -> Vec<Vec<usize>> {
             let of = |member: &Member| {
                 let seen = is_seen(member);
@@ -316,33 +315,16 @@ impl Member {
     }
 }
 
-/// How many training rows are asked about: enough that each label has [`ENOUGH_OF_A_CLASS`] relevant and as
-/// many irrelevant ones among them, and all rows where it has fewer. More would take longer and hardly change
-/// a curve or a threshold. No more cells than have a place in so many bytes, and no more than some millions.
-fn n_rows_asked(labels: &LabelMatrix, max_memory: u64) -> usize {
-    // A score and its sum, then sorted by label with its row and its label, as score and as probability.
-    const BYTES_A_CELL: u64 = 64;
+/// The rows whose scores are learned from: all of them, or as many, evenly spread, as have a place in so
+/// many bytes. Beyond some millions of cells, more of them would take longer and tell nothing new.
+fn rows_within(n_rows: usize, n_labels: usize, max_memory: u64) -> Vec<usize> {
+    // A score and its sum, then sorted by label with its row and its label, as score and as probability, of
+    // each label and of all labels together.
+    const BYTES_A_CELL: u64 = 96;
     const MOST_CELLS: u64 = 1 << 25;
-    let (n_rows, n_labels) = (labels.n_rows(), labels.n_labels());
     let n_cells = (max_memory / BYTES_A_CELL).min(MOST_CELLS);
     let most = (n_cells / n_labels.max(1) as u64) as usize;
-    let mut n_relevant = vec![0; n_labels];
-    (0..n_rows).flat_map(|row| labels.relevant(row)).for_each(|label| n_relevant[label.0] += 1);
-    let rarer = |&n: &usize| n.min(n_rows - n);
-    // Nothing is to be learned about a label that all rows have, or none.
-    let rarest = n_relevant.iter().map(rarer).filter(|&n| n > 0).min().unwrap_or(0);
-    let enough = match rarest {
-        0 => n_rows,
-        n => (n_rows as u128 * ENOUGH_OF_A_CLASS as u128).div_ceil(n as u128) as usize,
-    };
-    n_rows.min(enough).min(most)
-}
-
-/// Rows of one class of a label that are enough to calibrate it.
-const ENOUGH_OF_A_CLASS: usize = 500;
-
-/// So many rows, evenly spread over all.
-fn spread_rows(n_rows: usize, n: usize) -> Vec<usize> {
+    let n = n_rows.min(most);
     (0..n).map(|at| (at as u128 * n_rows as u128 / n as u128) as usize).collect()
 }
 
@@ -390,29 +372,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_are_asked_about_are_spread_over_all() {
-        assert_eq!(spread_rows(5, 5), [0, 1, 2, 3, 4]);
-        assert_eq!(spread_rows(10, 4), [0, 2, 5, 7]);
-        assert!(spread_rows(10, 0).is_empty() && spread_rows(0, 0).is_empty());
-    }
-
-    #[test]
-    fn as_many_rows_are_asked_about_as_the_rarest_label_needs() {
-        let n_rows = 10 * ENOUGH_OF_A_CLASS;
-        // Label 0 is relevant to every second row, label 1 to every row, label 2 to some.
-        let asked = |n_some: usize, max_memory| {
-            let mut labels = LabelMatrix::empty(n_rows, 3);
-            (0..n_rows).step_by(2).for_each(|row| labels.set(row, LabelId(0), true));
-            (0..n_rows).for_each(|row| labels.set(row, LabelId(1), true));
-            (0..n_some).for_each(|row| labels.set(row, LabelId(2), true));
-            n_rows_asked(&labels, max_memory)
-        };
-        assert_eq!(asked(0, u64::MAX), 2 * ENOUGH_OF_A_CLASS);
-        assert_eq!(asked(2 * ENOUGH_OF_A_CLASS, u64::MAX), n_rows / 2);
-        assert_eq!(asked(n_rows - 2 * ENOUGH_OF_A_CLASS, u64::MAX), n_rows / 2);
-        assert_eq!(asked(ENOUGH_OF_A_CLASS - 1, u64::MAX), n_rows);
-        // 64 bytes for each of three cells.
-        assert_eq!(asked(0, 64 * 3 * 7), 7);
-        assert_eq!(n_rows_asked(&LabelMatrix::empty(0, 0), 100), 0);
+    fn rows_that_are_learned_from_are_spread_over_all() {
+        assert_eq!(rows_within(5, 2, u64::MAX), [0, 1, 2, 3, 4]);
+        // 96 bytes for each of two cells: 768 bytes hold four of ten rows.
+        assert_eq!(rows_within(10, 2, 768), [0, 2, 5, 7]);
+        assert!(rows_within(10, 2, 100).is_empty() && rows_within(0, 0, 100).is_empty());
     }
 }

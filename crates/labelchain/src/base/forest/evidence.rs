@@ -103,7 +103,7 @@ impl Evidence for ForestEvidence<'_> {
     /// taken at once, so that labels that no set contains cost nothing more. Of the others, certainty grows
     /// with |with - without|, a whole number; logarithms are looked at only where it is nearly the greatest.
     fn take_most_certain(&self, open: &mut Vec<LabelId>, next: &mut Vec<(LabelId, Score)>) {
-        /// With weights that sum to at most 2⁵³, labels whose distances differ by more have supports in the
+        /// With weights that sum to at most 2⁵², labels whose distances differ by more have supports in the
         /// same order, however they are rounded: a difference of 16 is one of 2⁻⁴⁷ or more in log-odds.
         const NEARLY: f64 = 16.0;
         let distance = |label: LabelId| {

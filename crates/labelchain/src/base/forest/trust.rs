@@ -15,16 +15,16 @@ const TRUSTS: [f64; 7] = [1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0];
 /// How many rows are asked about at most.
 const MAX_ROWS: usize = 1000;
 
-/// And how many of their labels. A walk takes the longer for each label, the more there are, so of many
-/// hundreds of labels fewer rows are asked about.
-const MAX_LABELS: usize = 1 << 18;
+/// Rows times labels that are asked about at most. A walk takes the longer for each label, the more there are,
+/// so of many hundreds of labels fewer rows are asked about.
+const MAX_CELLS: usize = 1 << 18;
 
 /// The trust of least zero-one loss when training rows are walked by certainty, each by the trees that
 /// did not draw it; of equals that of least Hamming loss, of equals the greatest. At most a thousand rows
 /// are asked about, drawn at random.
 pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: Seed) -> f64 {
     let mut asked = rows.to_vec();
-    let n_asked = MAX_ROWS.min(MAX_LABELS.div_ceil(data.n_labels().max(1)));
+    let n_asked = MAX_ROWS.min(MAX_CELLS.div_ceil(data.n_labels().max(1)));
     if asked.len() > n_asked {
         seed.child("trust", 0).rng().shuffle(&mut asked);
         asked.truncate(n_asked);

@@ -571,7 +571,7 @@ impl NumberTables {
 }
 
 /// Numbers that are spread over all bits are hashed well enough by multiplying with 2⁶⁴ divided by the golden
-/// ratio, and adding up the two halves of the product bit by bit.
+/// ratio, and combining the two halves of the product by exclusive or.
 #[derive(Default)]
 pub(super) struct MixingHasher(u64);
 

@@ -8,6 +8,7 @@ use super::counted::{CountedInput, LabelRows, LogOddsTables};
 use super::density::{Factor, presence};
 use super::{Likelihood, whole_numbers};
 use crate::data::LabelId;
+use crate::prepare::LabelView;
 
 /// The factors of all inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -235,6 +236,12 @@ impl Factors {
         baseline
     }
 
+    /// Whether labels have so many irrelevant and relevant rows.
+    pub(super) fn are_of_classes(&self, classes: &[[f64; 2]]) -> bool {
+        let counts = self.label_rows.by_class.iter().map(|counts| counts.map(f64::from));
+        counts.eq(classes.iter().copied())
+    }
+
     /// The bytes of all that is computed when rows ask for it.
     pub(super) fn log_odds_bytes(&self) -> u64 {
         let of_input = |input: &InputFactors| match input {
@@ -244,10 +251,15 @@ impl Factors {
         self.inputs.iter().map(of_input).fold(0, u64::saturating_add)
     }
 
-    /// Whether the parts fit together, as they do unless they come from a file.
-    pub(super) fn fit(&self, n_labels: usize, n_features: usize) -> bool {
+    /// Whether the parts fit together and what the labels learned from, as they do unless they come from a file.
+    pub(super) fn fit(&self, views: &[LabelView], n_features: usize) -> bool {
         let LabelRows { by_class, is_whole } = &self.label_rows;
-        [by_class.len(), is_whole.len()] == [n_labels; 2]
+        // Tables are as long as there are rows, so that there must not be more than the label learned from.
+        let counts_rows = |(&[no, yes], view): (&[u32; 2], &LabelView)| {
+            u64::from(no) + u64::from(yes) == view.rows.len() as u64
+        };
+        [by_class.len(), is_whole.len()] == [views.len(); 2]
+            && by_class.iter().zip(views).all(counts_rows)
             && [self.inputs.len(), self.zero.len()] == [n_features; 2]
             && self.inputs.iter().all(|input| input.are_sound(&self.label_rows))
     }

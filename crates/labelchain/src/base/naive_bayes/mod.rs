@@ -546,7 +546,7 @@ impl BaseModel for NaiveBayesModel {
         let Dimensions { n_labels, n_features, .. } = *dimensions;
         let lengths = [self.n_labels, self.views.len(), self.prior.len(), self.baseline.len()];
         lengths == [n_labels; 4]
-            && self.factors.fit(n_labels, n_features)
+            && self.factors.fit(&self.views, n_features)
             && self.co_occurrence.fits(n_labels)
             && self.sums.as_ref().is_none_or(|sums| sums.fit(self))
     }

@@ -382,7 +382,7 @@ impl Sums {
                 && factors.iter().zip(sums).all(|(factor, sums)| sums.fits(factor))
         };
         self.classes.len() == model.n_labels
-            && self.classes.iter().all(|classes| are_counts(classes))
+            && model.factors.are_of_classes(&self.classes)
             && [self.inputs.len(), self.columns.len()] == [model.factors.n_inputs(); 2]
             && self.inputs.iter().enumerate().all(fits)
             && self.columns.iter().flatten().all(ColumnSums::is_sound)
