@@ -14,7 +14,7 @@ use crate::product::vectorized;
 /// so that for each k the best answer takes the k labels of largest Δ, of equals the lower label. The
 /// empty answer has F1 1 where no label is relevant, and 0 elsewhere.
 ///
-/// Few k are looked at: those whose answers may be the best by what is known from other k ([`Bounds`]).
+/// Few k are looked at: those whose answers may be the best by what is known from other k.
 pub fn maximize_expected_f1(label_sets: &[(f64, &[u64])], n_labels: usize) -> Vec<u64> {
     let weights = SizeWeights::of(label_sets, n_labels);
     let mut bounds = Bounds::new(&weights);
