@@ -119,6 +119,7 @@ def read(
     labels: str | Sequence[str] | None = None,
     *,
     format: str | None = None,
+    delimiter: str | None = None,
     labels_first: int | None = None,
     labels_last: int | None = None,
     labels_xml: str | os.PathLike[str] | None = None,
@@ -147,6 +148,9 @@ def read(
         Names of labels, or patterns such as ``"tag_*"``.
     format : {"arff", "csv", "tsv", "svmlight", "jsonl", "parquet"}
         The format, where the file's name does not say it.
+    delimiter : str
+        CSV and TSV: what separates fields; by default tabs in TSV, commas in CSV, and semicolons or tabs where the
+        header of CSV has no comma.
     labels_first, labels_last : int
         How many columns at the start or the end are labels.
     labels_xml : str or path
@@ -193,6 +197,7 @@ def read(
     rows = Rows.read(
         os.fspath(path),
         format=format,
+        delimiter=delimiter,
         labels=None if names is None else [str(name).strip() for name in names],
         labels_first=labels_first,
         labels_last=labels_last,

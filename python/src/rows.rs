@@ -121,8 +121,8 @@ impl Rows {
     /// Of a file.
     #[staticmethod]
     #[pyo3(signature = (
-        path, *, format=None, labels=None, labels_first=None, labels_last=None, labels_xml=None, tags=None,
-        tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
+        path, *, format=None, delimiter=None, labels=None, labels_first=None, labels_last=None, labels_xml=None,
+        tags=None, tag_separator=";".to_string(), binarize=None, missing_labels="refuse", encoding="utf8",
         dedupe=false, n_features=None, max_memory=None, text=vec![], drop=vec![],
         keep=vec![],
     ))]
@@ -131,6 +131,7 @@ impl Rows {
         py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
+        delimiter: Option<&str>,
         labels: Option<Vec<String>>,
         labels_first: Option<usize>,
         labels_last: Option<usize>,
@@ -165,6 +166,7 @@ impl Rows {
         }
         let options = ReadOptions {
             format: format.map(str::parse).transpose().map_err(exception)?,
+            delimiter: delimiter.map(str::parse).transpose().map_err(exception)?,
             labels,
             binarize: binarize.map(str::parse).transpose().map_err(exception)?,
             missing_labels: match missing_labels {

@@ -12,9 +12,9 @@ use labelchain::base::BASES;
 use labelchain::data::label_list::xml_beside;
 use labelchain::data::stratify::Balance;
 use labelchain::data::{
-    Attribute, AttributeKind, Checksums, ColumnRoles, CsvNames, Dataset, Description, Encoding,
-    Format, IdColumn, LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions, Reading,
-    RowNumbers, Streams, Table, Threshold, is_stream, read, read_in_blocks,
+    Attribute, AttributeKind, Checksums, ColumnRoles, CsvNames, Dataset, Delimiter, Description,
+    Encoding, Format, IdColumn, LabelChoice, LabelMatrix, MissingLabels, Note, ReadOptions,
+    Reading, RowNumbers, Streams, Table, Threshold, is_stream, read, read_in_blocks,
 };
 use labelchain::decide::{AIMS, Aim};
 use labelchain::ensemble::STRATEGIES;
@@ -540,8 +540,8 @@ pub(crate) struct ReadingArgs {
 
     /// What separates the fields of CSV and TSV: a character, or tab [default: by the file's name; semicolons
     /// and tabs where the header of CSV has no comma]
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = READING)]
-    delimiter: Option<u8>,
+    #[arg(long, value_name = "CHARACTER", help_heading = READING)]
+    delimiter: Option<Delimiter>,
 
     /// How names and values are spelt
     #[arg(long, value_enum, default_value_t = EncodingArg::Utf8, help_heading = READING)]
@@ -559,15 +559,6 @@ pub(crate) struct ReadingArgs {
     /// three quarters of the machine's]
     #[arg(long, value_name = "AMOUNT", value_parser = memory::amount, help_heading = READING)]
     max_memory: Option<u64>,
-}
-
-/// A character that can stand between fields.
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        &[byte] if byte.is_ascii() && !b"\"\r\n".contains(&byte) => Ok(byte),
-        _ => Err("a delimiter is one ASCII character that is no quote, or tab".into()),
-    }
 }
 
 /// The names of the formats, for help and completions.

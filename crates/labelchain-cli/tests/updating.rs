@@ -108,8 +108,14 @@ fn what_cannot_be_updated_is_refused_and_no_file_is_left() {
     refused(&["old", "tags.csv", "--tags", "tags"], &["\"jazz\"", "--new-labels add"]);
     fs::write(place.path("bare.csv"), "x1\n1\n").unwrap();
     refused(&["old", "bare.csv"], &["lacks the label"]);
-    let over = place.run(&["update", "old", "new.csv", "-o", "old"]);
+    let over = place.run(&["update", "old", "new.csv", "-o", "new.csv"]);
     assert!(over.0 == 2 && over.2.contains("is also a file to be read"), "{}", over.2);
+
+    // The model itself may be written over, by the same bytes as under another name.
+    place.ok(&["update", "old", "new.csv", "-o", "other"]);
+    place.ok(&["update", "old", "new.csv", "-o", "old"]);
+    let bytes = |name| fs::read(place.path(name)).unwrap();
+    assert_eq!(bytes("old"), bytes("other"));
 }
 
 /// A tag and a kind that only the new rows have; texts are among the columns, so that they are encoded.

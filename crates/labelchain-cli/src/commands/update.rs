@@ -18,7 +18,10 @@ The model has to be a forest, or naive Bayes that was trained with --updatable, 
 A forest grows trees on the new rows alone, by their share among all rows so far and at least one, and
 drops its oldest beyond --max-trees: repeated updates forget the oldest rows.
 
+MODEL2 may be MODEL: the new model then takes the place of the old one, whole or not at all.
+
 Examples:
+  labelchain update model.labelchain new.csv -o model.labelchain
   labelchain update old.labelchain new.csv -o new.labelchain
   labelchain update old.labelchain new.csv --tags tags --new-labels add -o new.labelchain
   labelchain update forest.labelchain new.csv --max-trees 200 -o larger.labelchain")]
@@ -62,7 +65,8 @@ fn unknown_parser() -> impl TypedValueParser<Value = Unknown> {
 
 impl Update {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        self.files.not_over(&self.out)?;
+        // The old model is in memory whole before the new one takes its place.
+        self.files.data.not_over(&self.out)?;
         self.rows.not_over(&self.out)?;
         self.force.check_model(&self.out)?;
         self.threads.start()?;

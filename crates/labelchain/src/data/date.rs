@@ -1,18 +1,16 @@
 //! Dates and times as ISO 8601 spells them, as days since the beginning of 1970 (UTC).
 //!
 //! A date may have a time: `2024-02-29`, `2024-02-29 17:30`, `2024-02-29T17:30:05.25Z`,
-//! `2024-02-29T17:30:05+01:00`. A time without a zone counts as UTC. Nothing else is a date:
+//! `2024-02-29T17:30:05+01:00`. A time without a zone counts as UTC. Where points separate the parts, the day
+//! comes first in every country that writes so: `29.2.2024`, `29.02.2024 17:30`. Nothing else is a date:
 //! `1/2/2024` is the first of February to some and the second of January to others.
 
 /// Days since the beginning of 1970; none if the text is no date.
 pub(crate) fn parse(text: &str) -> Option<f64> {
     let text = text.trim().as_bytes();
-    let (date, time) = text.split_at_checked(10)?;
-    let [y, m, d] = [&date[0..4], &date[5..7], &date[8..10]].map(number);
-    if date[4] != b'-' || date[7] != b'-' {
-        return None;
-    }
-    let (year, month, day) = (y?, m?, d?);
+    let at = text.iter().position(|byte| matches!(byte, b'T' | b't' | b' ')).unwrap_or(text.len());
+    let (date, time) = text.split_at(at);
+    let [year, month, day] = year_month_day(date)?;
     if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
@@ -71,6 +69,22 @@ pub(crate) fn weekday(days: f64) -> usize {
 /// The position of the month in [`MONTHS`].
 pub(crate) fn month(days: f64) -> usize {
     civil_from_days(days.floor() as i64).1 as usize - 1
+}
+
+/// The parts of `2024-02-29` and `29.2.2024`.
+fn year_month_day(date: &[u8]) -> Option<[i64; 3]> {
+    let parts = |sign: u8| -> Option<[&[u8]; 3]> {
+        let parts: Vec<&[u8]> = date.split(|byte| *byte == sign).collect();
+        parts.try_into().ok()
+    };
+    let (parts, lengths) = match (parts(b'-'), parts(b'.')) {
+        (Some(parts), _) => (parts, [4..=4, 2..=2, 2..=2]),
+        (None, Some([day, month, year])) => ([year, month, day], [4..=4, 1..=2, 1..=2]),
+        (None, None) => return None,
+    };
+    let fits = parts.iter().zip(lengths).all(|(part, length)| length.contains(&part.len()));
+    let [year, month, day] = parts.map(number);
+    fits.then_some([year?, month?, day?])
 }
 
 /// A number of digits and nothing else.
@@ -190,6 +204,8 @@ mod tests {
             ("2024-02-29T12:00:00-0600", 19782.75),
             ("2024-02-29T12:00:00.0+12", 19782.0),
             ("1969-12-31", -1.0),
+            ("29.2.2024", 19782.0),
+            ("29.02.2024 12:00", 19782.5),
         ] {
             assert_eq!(parse(text), Some(expected), "{text}");
         }
@@ -200,6 +216,11 @@ mod tests {
             "2024-00-01",
             "2024-01-00",
             "2024-1-01",
+            "2.29.2024",
+            "29.2.24",
+            "29.2.2024.",
+            "29.02-2024",
+            "1/2/2024",
             "20240229",
             "2024-02-29x",
             "2024-02-29T",

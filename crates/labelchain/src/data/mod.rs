@@ -42,7 +42,7 @@ pub use attribute::{Attribute, AttributeKind};
 pub use bags::Bags;
 pub use checksums::Checksums;
 pub use column_summary::{ColumnRole, ColumnSummary};
-pub use csv::CsvNames;
+pub use csv::{CsvNames, Delimiter};
 pub use describe::Description;
 pub use file::{Format, stem};
 pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes, Tickets};

@@ -13,8 +13,8 @@ use super::lines::Encoding;
 use super::parquet;
 use super::relevance::Threshold;
 use super::{
-    Attribute, Checksums, ColumnRoles, Dataset, Format, Note, Streams, arff, csv, file, json_lines,
-    svmlight,
+    Attribute, Checksums, ColumnRoles, Dataset, Delimiter, Format, Note, Streams, arff, csv, file,
+    json_lines, svmlight,
 };
 use crate::error::{Error, Remedy, Result};
 
@@ -51,7 +51,7 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where
     /// the header of CSV has no comma.
-    pub delimiter: Option<u8>,
+    pub delimiter: Option<Delimiter>,
     /// Which columns are labels.
     pub labels: LabelChoice,
     /// Turns numeric labels into relevant or irrelevant.
@@ -195,7 +195,7 @@ pub fn read_in_blocks<'p>(
     if let (Some(delimiter), false) = (options.delimiter, format.is_delimited()) {
         return Err(Error::Setting {
             name: "delimiter",
-            value: format!("{:?}", char::from(delimiter)),
+            value: format!("{:?}", char::from(delimiter.byte())),
             accepted: "left out where fields are not delimited: only CSV and TSV are",
         });
     }
@@ -278,8 +278,8 @@ fn read_text<'p>(
         Format::Arff => Box::new(arff::read(path, open()?, options, n_rows)?),
         Format::Csv => csv::read(path, options.delimiter, open, options, n_rows)?,
         Format::Tsv => {
-            let separator = options.delimiter.unwrap_or(b'\t');
-            csv::read(path, Some(separator), open, options, n_rows)?
+            let delimiter = options.delimiter.unwrap_or(Delimiter::TAB);
+            csv::read(path, Some(delimiter), open, options, n_rows)?
         }
         Format::JsonLines => json_lines::read(path, open, options, n_rows)?,
         Format::SvmLight => Box::new(iter::once(svmlight::read(path, open()?, options))),

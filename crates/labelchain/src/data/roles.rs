@@ -55,7 +55,7 @@ enum Found {
     Identifier,
     /// Nearly every row has its own value, of several words.
     Text,
-    /// Named values, of which most look like dates.
+    /// Most of its values look like dates, and are none that can be read.
     AlmostDate,
 }
 
@@ -137,7 +137,7 @@ impl ColumnRoles {
                 notes.numbers_as_names.push(&attribute.name);
             }
             // Of a single column something is learned, or nothing at all.
-            let is_left_out = matches!(found, Found::Identifier | Found::Text);
+            let is_left_out = matches!(found, Found::Identifier | Found::Text | Found::AlmostDate);
             let found = if is_left_out && names.len() == 1 { Found::Input } else { found };
             let found = if keep.contains(&at) {
                 if matches!(found, Found::Identifier | Found::Text) {
@@ -158,8 +158,7 @@ impl ColumnRoles {
                     notes.dates.push(&attribute.name);
                 }
                 Found::AlmostDate => {
-                    kept.push(at);
-                    kinds.push(attribute.kind.clone());
+                    left_out.push(attribute.name.clone());
                     notes.almost_dates.push(&attribute.name);
                 }
                 Found::Identifier => {
@@ -199,8 +198,8 @@ impl Notes<'_> {
             (!names.is_empty()).then_some(Note { code, text })
         };
         let dates = "dates, learned from as numbers with weekday and month";
-        let almost_dates = "learned from as names, though most look like dates; write them as 2024-02-29 \
-                            or 2024-02-29T17:30, for 3/4/2024 is a day in March to some and in April to \
+        let almost_dates = "left out, though most look like dates; write them as 2024-02-29 or \
+                            2024-02-29T17:30, for 3/4/2024 is a day in March to some and in April to \
                             others, and leave cells without a date empty";
         let numbers_as_names = "read as names, though most look like numbers; write them as 1234.56, without \
                               commas, units and signs of currencies, and leave cells without a number empty";
@@ -393,7 +392,7 @@ mod tests {
     fn numbers_and_dates_that_only_people_read_are_named() {
         let row = |n: usize| {
             format!(
-                "1.{:03},50;{n} %;{:02}.12.2025;{:02}.03.2025;v1.{n}.2;{}\n",
+                "1.{:03},50 €;{n} %;{:02}/12/2025;{:02}/03/2025;v1.{n}.2;{}\n",
                 n,
                 1 + n % 28,
                 n % 3,

@@ -218,7 +218,7 @@ impl Model {
             let text = format!("by {aim}, {what}: {shown}{more}");
             (!names.is_empty()).then_some(Note { code, text })
         };
-        let never = "these labels are never given, because none reaches it";
+        let never = "these labels are never given, because no threshold is known to reach it";
         let always = "these labels are given to every row, because less does not reach it";
         let notes = [
             note(NEVER_GIVEN, never, &|threshold| threshold.is_none()),

@@ -41,7 +41,7 @@ impl FromStr for Unknown {
     fn from_str(text: &str) -> Result<Unknown> {
         let found = Unknown::NAMES.iter().find(|(name, _)| *name == text);
         found.map(|&(_, unknown)| unknown).ok_or_else(|| Error::Value {
-            name: "new-labels or new-values".into(),
+            name: "what is new".into(),
             value: format!("{text:?}"),
             accepted: "refuse, ignore or add".into(),
         })
@@ -151,6 +151,11 @@ impl Model {
                 "probabilities and thresholds stay calibrated by rows of the first training{new}"
             );
             notes.push(Note { code: "calibration-kept", text });
+        }
+        let is_text = |column: &Attribute| matches!(column.kind, AttributeKind::Text(_));
+        if self.columns().iter().any(is_text) {
+            let text = "words that the first training did not have are still no inputs";
+            notes.push(Note { code: "vocabulary-kept", text: text.into() });
         }
         let n_rows = self.n_rows + new.n_rows();
         let label_names = rows.label_names().into();
@@ -270,7 +275,12 @@ impl Model {
                 Unknown::Ignore => "left out",
                 Unknown::Add => {
                     names.extend(unknown.into_iter().cloned());
-                    "added, irrelevant to all rows before"
+                    if self.method.uses(TREES.name) {
+                        "added, irrelevant to all rows before; trees grown on those never give them, so \
+                         that they are seldom given until such trees are dropped"
+                    } else {
+                        "added, irrelevant to all rows before"
+                    }
                 }
             };
             notes.push(Note { code: "new-labels", text: format!("{what}, {done}") });

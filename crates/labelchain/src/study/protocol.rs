@@ -477,10 +477,8 @@ impl<'d> Reader<'d> {
                 .parsed("dedupe", "true or false", |text| text.parse().ok())?
                 .unwrap_or(defaults.dedupe),
             n_features: self.parsed("features", "a whole number from 1", from_1)?,
-            delimiter: self.parsed("delimiter", "one ASCII character", |text| match text {
-                "tab" => Some(b'\t'),
-                _ => text.as_bytes().first().copied().filter(|_| text.len() == 1),
-            })?,
+            delimiter: self
+                .parsed("delimiter", "one ASCII character, or tab", |text| text.parse().ok())?,
             roles: Arc::new(ColumnRoles {
                 drop: self.names("drop")?,
                 id: self.names("id")?,

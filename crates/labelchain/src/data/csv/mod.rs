@@ -2,7 +2,7 @@
 //!
 //! Fields are separated by commas, or tabs in TSV, unless [`ReadOptions::delimiter`] says otherwise; and by
 //! semicolons or tabs where the header of a CSV file has no comma, as spreadsheets write it that have decimal
-//! commas. Between semicolons, `3,14` is a number.
+//! commas. Between semicolons, `3,14` is a number, and so is `1.234,5`.
 //!
 //! Fields may be quoted and then hold separators, line ends and (doubled) quotes; blank lines are
 //! skipped. A column is numeric if all its cells are numbers, otherwise nominal, its values in
@@ -21,6 +21,8 @@
 //! - which columns are labels (the label list beside the file says it);
 //! - row weights, and that the cells were sparse.
 
+mod decimals;
+mod delimiter;
 mod names;
 mod records;
 
@@ -33,21 +35,24 @@ use super::rows::{Cell, MAX_COLUMNS, NamedColumns, Role, Row, not_a_number, spli
 use super::{Blocks, Dataset, Format, Note, ReadOptions, Spelt, check_names, number};
 use crate::error::{ContentError, Error, Remedy, Result};
 
+use decimals::DecimalSigns;
+pub use delimiter::Delimiter;
 pub use names::CsvNames;
 pub(crate) use records::{Record, Records};
 
-/// Reads delimited text, so many rows at a time. The separator is found in the header if none is given. `open` starts it anew: column types are inferred from
-/// whole columns before any cell is kept, so the text is read twice unless all of them are known.
+/// Reads delimited text, so many rows at a time. The delimiter is found in the header if none is given. `open`
+/// starts it anew: column types are inferred from whole columns before any cell is kept, so the text is read twice
+/// unless all of them are known.
 pub(crate) fn read<'p>(
     path: &'p Path,
-    separator: Option<u8>,
+    delimiter: Option<Delimiter>,
     open: impl Fn() -> Result<Box<dyn Read + 'p>>,
     options: &ReadOptions,
     n_rows: usize,
 ) -> Result<Blocks<'p>> {
     let records = || -> Result<_> {
         let lines = Lines::new(path, open()?, options.encoding).within(options.max_memory);
-        Ok(Records::new(lines, separator, MAX_COLUMNS))
+        Ok(Records::new(lines, delimiter.map(Delimiter::byte), MAX_COLUMNS))
     };
     let mut budget = Budget::new(options.max_memory);
 
@@ -55,7 +60,7 @@ pub(crate) fn read<'p>(
     let names = header(path, &mut first_pass, options, &mut budget)?;
     let mut columns = NamedColumns::new(path, names, options)?;
     let found = first_pass.separator();
-    if separator.is_none() && found != b',' {
+    if delimiter.is_none() && found != b',' {
         let text =
             format!("columns are separated by {}, for the header has no comma", name_of(found));
         columns.notes.push(Note { code: "delimiter", text });
@@ -75,9 +80,11 @@ pub(crate) fn read<'p>(
     let mut second_pass = records()?;
     second_pass.next()?;
     second_pass.max_fields = n_columns;
+    let mut signs = DecimalSigns::of(found, &columns.roles);
     Ok(columns.into_blocks(path, options, n_rows, budget, move |rows, budget| {
         let Some(record) = second_pass.next()? else { return Ok(false) };
         check_length(record, n_columns)?;
+        signs.check(record)?;
         rows.read(record, budget)?;
         Ok(true)
     }))

@@ -9,8 +9,8 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
+use super::decimals::parse_comma;
 use crate::data::lines::{Encoding, Fault, Line, Lines, MAX_LINE};
-use crate::data::number;
 use crate::error::Result;
 
 /// The records of a text. A blank line is none.
@@ -250,15 +250,9 @@ impl Record<'_> {
     }
 
     /// A number with a decimal comma, which only stands where commas do not separate fields: spreadsheets write
-    /// semicolons because of it. Its integer part has no groups of thousands.
+    /// semicolons because of it.
     pub(crate) fn decimal_comma(&self, field: usize) -> Option<f64> {
-        let bytes = self.bytes(field).trim_ascii();
-        let at = memchr::memchr(b',', bytes).filter(|_| self.separator == b';')?;
-        let (whole, rest) = (&bytes[..at], &bytes[at + 1..]);
-        let is_number = whole.last().is_some_and(u8::is_ascii_digit)
-            && rest.first().is_some_and(u8::is_ascii_digit)
-            && !whole.contains(&b'.');
-        is_number.then(|| number::parse(&[whole, b".", rest].concat()))?
+        (self.separator == b';').then(|| parse_comma(self.bytes(field).trim_ascii()))?
     }
 
     pub(crate) fn is_quoted(&self, field: usize) -> bool {

@@ -202,10 +202,11 @@ fn a_quote_that_is_not_closed_is_shown_where_it_opens() {
 
 /// The error of reading such a text.
 fn refused<'p>(open: impl Fn() -> Result<Box<dyn Read + 'p>>) -> Error {
-    let mut blocks = match read(Path::new("t.csv"), Some(b','), open, &last(1), usize::MAX) {
-        Ok(blocks) => blocks,
-        Err(error) => return error,
-    };
+    let mut blocks =
+        match read(Path::new("t.csv"), Some(",".parse().unwrap()), open, &last(1), usize::MAX) {
+            Ok(blocks) => blocks,
+            Err(error) => return error,
+        };
     blocks.next().unwrap().unwrap_err()
 }
 
@@ -272,18 +273,43 @@ fn semicolons_and_tabs_are_found_in_the_header() {
     // A comma in the header separates, and so nothing else does.
     let commas = data("x;z,y\n1;5,0\n", &last(1));
     assert_eq!(commas.attributes()[0].name, "x;z");
-    // Groups of thousands are not read as anything.
-    let groups = data("x;y\n1.234,5;0\n", &last(1));
-    assert!(groups.attributes()[0].values().is_some());
+}
+
+#[test]
+fn a_point_is_decimal_or_groups_thousands_but_not_both_in_one_file() {
+    let first = |text: &str| data(text, &last(1)).features().get(0, 0);
+    assert_eq!(first("x;y\n1.234,5;0\n"), 1234.5);
+    assert_eq!(first("x;y\n-1.234.567,25;0\n"), -1_234_567.25);
+    assert_eq!(first("x;y\n1.500;0\n"), 1.5, "no other cell says that commas are decimal");
+    assert_eq!(first("x,y\n1.500,0\n"), 1.5);
+    for odd in ["1.23,5", "1234.567,5", ".123,5", "1..234,5"] {
+        let read = data(format!("x;y\n{odd};0\n"), &last(1));
+        assert_eq!(read.attributes()[0].values(), Some(&[odd.to_string()][..]));
+    }
+    let remedy = "\"3,14\" (line 3) has a decimal comma, so \"1.500\" (line 2) may be 1500 or 1,500: \
+                  write numbers without points between thousands, or all with decimal points";
+    let (message, help) = refusal("sum;share;y\n1.500;1;0\n2;3,14;1\n", &last(1));
+    assert_eq!(
+        message,
+        "t.csv, line 3, column 3: expected numbers that are all spelt alike, found \"3,14\""
+    );
+    assert_eq!(help, remedy);
+    // The kinds of a model's columns are known, and then the file is read once.
+    let attributes = [Attribute::numeric("sum"), Attribute::numeric("share")].into();
+    let known = ReadOptions { attributes, ..last(1) };
+    assert_eq!(refusal("sum;share;y\n1.500;1;0\n2;3,14;1\n", &known).1, remedy);
+    // Names and what cannot be groups say nothing.
+    let names = data("part;share;y\n1.500;3,14;0\n1.500a;0.125;1\n", &last(1));
+    assert_eq!(names.features().get(1, 1), 0.125);
 }
 
 #[test]
 fn a_delimiter_that_is_given_separates_whatever_the_header_has() {
-    let given = |delimiter| ReadOptions { delimiter: Some(delimiter), ..last(1) };
-    let named = data("a,b;y\n1;0\n", &given(b';'));
+    let given = |text: &str| ReadOptions { delimiter: Some(text.parse().unwrap()), ..last(1) };
+    let named = data("a,b;y\n1;0\n", &given(";"));
     assert_eq!(named.attributes()[0].name, "a,b");
-    assert_eq!(data("x|y\n1|0\n", &given(b'|')).n_features(), 1);
-    let tsv = parse(Path::new("t.tsv"), b"x,y\n1,0\n", &given(b','));
+    assert_eq!(data("x|y\n1|0\n", &given("|")).n_features(), 1);
+    let tsv = parse(Path::new("t.tsv"), b"x,y\n1,0\n", &given(","));
     assert_eq!(tsv.unwrap().into_rows().unwrap().n_features(), 1);
     let error = parse(Path::new("t.tsv"), b"x,y\n1,0\n", &last(1)).unwrap_err();
     assert_eq!(
@@ -292,7 +318,7 @@ fn a_delimiter_that_is_given_separates_whatever_the_header_has() {
     );
     assert_eq!(error.remedy().unwrap_or_default().to_string(), "`delimiter = ,` reads it");
     assert_eq!(
-        refusal("x|y\n1|0|1\n", &given(b'|')),
+        refusal("x|y\n1|0|1\n", &given("|")),
         (
             "t.csv, line 2, column 1: expected 2 fields, as in the header, found 3".into(),
             "a value that holds a '|' must stand in double quotes".into()
