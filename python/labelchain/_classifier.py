@@ -325,7 +325,7 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         return X._rows.unlabelled() if isinstance(X, Dataset) else to_rows(self, X, None, reset=False)
 
     def _request(self, rows: _labelchain.Rows, aim: str | None, known: Any) -> dict[str, Any]:
-        labels = None if known is None else read_known(known, self.label_names_, rows.n_rows)
+        labels = None if known is None else read_known(known, self.label_names_, rows.n_rows, self._container.classes)
         aim = None if aim is None else _text("aim", aim)
         return {"aim": aim, "known": labels, "n_threads": n_threads(self.n_jobs)}
 

@@ -101,9 +101,9 @@ class Explanation:
         ]
 
     def _neighbours(self) -> list[list[str]]:
-        """The training rows that the answer rests on most: row, weight, labels."""
+        """The training rows that the answer rests on most, by name where they have one: row, weight, labels."""
         return [
-            [str(of["row"]), f"{of['weight']:.1%}", ", ".join(of["labels"]) or "none"]
+            [next(iter(of["id"].values()), "") if "id" in of else str(of["row"]), f"{of['weight']:.1%}", ", ".join(of["labels"]) or "none"]
             for of in self._content.get("neighbours", [])[:SHOWN]
         ]
 

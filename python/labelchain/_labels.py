@@ -71,7 +71,7 @@ def read_labels(
     if isinstance(Y, Labels):
         return Y, PLAIN
     if sparse.issparse(Y):
-        return _sparse(Y, names, what)
+        return _sparse(Y, names, what, classes)
     frame_names, values, kind, dtype = _table(Y)
     is_single = values.ndim == 1 and not any(isinstance(cell, list | tuple | set) for cell in values[:1])
     if is_single:
@@ -186,10 +186,14 @@ def _coded(values: np.ndarray, what: str, classes: np.ndarray | None) -> tuple[n
                 f"  help: counts and ratings become labels by a comparison: {what} > 0"
             )
     elif others := [value for value in set(present.tolist()) if value not in classes.tolist()]:
-        raise DataError(f"{what} holds {others[0]!r}, but labels are {' or '.join(map(repr, classes.tolist()))}")
+        raise DataError(f"{what} holds {others[0]!r}, but labels are {_either(classes)}")
     cells = np.full(missing.shape, -1, dtype=np.int8)
     cells[~missing] = present == classes[1]
     return cells.reshape(values.shape), classes
+
+
+def _either(classes: np.ndarray) -> str:
+    return " or ".join(map(repr, classes.tolist()))
 
 
 def _present(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +237,11 @@ def _equals_itself(cell: Any) -> bool:
         return False
 
 
-def _sparse(Y: Any, names: list[str] | None, what: str) -> tuple[Labels, Container]:
+def _sparse(
+    Y: Any, names: list[str] | None, what: str, classes: np.ndarray | None
+) -> tuple[Labels, Container]:
+    if classes is not None and classes.tolist() != [0, 1]:
+        raise DataError(f"{what} is sparse, and so holds 0 and 1, but labels are {_either(classes)}")
     csr = Y.tocsr(copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
@@ -246,8 +254,11 @@ def _sparse(Y: Any, names: list[str] | None, what: str) -> tuple[Labels, Contain
     return Labels.from_sparse(names, starts, columns), Container("csr", csr.dtype, np.array([0, 1]))
 
 
-def read_known(known: Any, names: list[str], n_rows: int) -> Labels:
-    """Labels that are known of rows: by name for all rows, or a table with NaN where they are not."""
+def read_known(known: Any, names: list[str], n_rows: int, classes: np.ndarray) -> Labels:
+    """Labels that are known of rows: by name for all rows, or a table with NaN where they are not.
+
+    Names say 0 or 1; a table holds what the labels of training held, ``classes``.
+    """
     if isinstance(known, dict):
         for value in known.values():
             if value not in (0, 1):
@@ -255,5 +266,5 @@ def read_known(known: Any, names: list[str], n_rows: int) -> Labels:
         cells = np.array([list(known.values())] * n_rows, dtype=np.int8).reshape(n_rows, len(known))
         return Labels.from_dense(list(map(str, known)), cells)
     is_frame = frame_kind(known) is not None
-    labels, _ = read_labels(known, None if is_frame else names, what="known")
+    labels, _ = read_labels(known, None if is_frame else names, what="known", classes=classes)
     return labels

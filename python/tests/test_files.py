@@ -100,6 +100,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         lc.read(tmp_path / "sogns.csv", labels="a")
 
 
+def test_a_delimiter_can_be_named(tmp_path):
+    path = tmp_path / "piped.csv"
+    path.write_text("x|y\n1|0\n2|1\n")
+    assert lc.read(path, labels="y", delimiter="|").feature_names == ["x"]
+    with pytest.raises(lc.RequestError, match="delimiter"):
+        lc.read(path, labels="y", delimiter="||")
+
+
 def test_files_are_read_as_the_program_reads_them(tmp_path):
     path = tmp_path / "songs.csv"
     path.write_text("tempo,key,calm,sad\n72,minor,1,1\n128,major,0,\n99,,1,0\n")

@@ -315,6 +315,21 @@ def test_known_labels_are_kept_and_looked_at(numbers):
         named.predict(X, known={"clam": 1})
 
 
+def test_a_table_of_known_labels_holds_what_labels_of_training_held(numbers):
+    X, Y = numbers
+    words = np.array(["no", "yes"], dtype=object)[Y]
+    clf = nb().fit(X, words)
+    by_name = clf.predict(X, known={"y2": 1})
+    table = np.full(Y.shape, None, dtype=object)
+    # One of the two values alone says which it is.
+    table[:, 2] = "yes"
+    assert np.array_equal(clf.predict(X, known=table), by_name)
+    with pytest.raises(lc.DataError, match="known holds 1, but labels are 'no' or 'yes'"):
+        clf.predict(X, known=np.ones(Y.shape, dtype=int))
+    with pytest.raises(lc.DataError, match="sparse, and so holds 0 and 1, but labels are 'no' or 'yes'"):
+        clf.predict(X, known=sparse.csr_matrix(Y))
+
+
 def test_an_aim_is_chosen_at_prediction(numbers):
     X, Y = numbers
     clf = nb().fit(X, Y)

@@ -251,7 +251,7 @@ impl ModelAndRows {
 
     /// The same rows, with the columns set apart that say which row is which: those that are asked for, and
     /// those of the model that are there.
-    fn with_ids(&self, model: &Model, ids: &[String], rows: Dataset) -> Result<Dataset> {
+    pub(crate) fn with_ids(&self, model: &Model, ids: &[String], rows: Dataset) -> Result<Dataset> {
         let is_there = |name: &&String| rows.attributes().iter().any(|of| of.name == **name);
         let of_model = model.ids().iter().filter(|name| !ids.contains(name)).filter(is_there);
         let id: Vec<String> = ids.iter().chain(of_model).cloned().collect();

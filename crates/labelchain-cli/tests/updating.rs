@@ -85,6 +85,36 @@ fn an_updated_forest_explains_its_answers_by_new_rows_too() {
     assert!(rows_behind("again").iter().all(|row| (400..500).contains(row)));
 }
 
+/// Training rows have names where the table had some, and so have rows that came later.
+#[test]
+fn explanations_name_training_rows_by_their_identifiers() {
+    let rows = |of: std::ops::Range<usize>, name: &str| -> String {
+        let row = |n: usize| format!("{name}{n},{},{}\n", n % 7, u8::from(n % 7 > 3));
+        format!("ticket,x,late\n{}", of.map(row).collect::<String>())
+    };
+    let place = Place::new().with("old.csv", rows(0..60, "T-")).with("new.csv", rows(60..90, "U-"));
+    let place = place.with("bare.csv", "x,late\n1,0\n6,1\n");
+    let trained = ["train", "old.csv", "--labels", "late", "--id", "ticket", "--trees", "10"];
+    place.ok(&[&trained[..], &["-o", "old"]].concat());
+    place.ok(&["update", "old", "new.csv", "-o", "new"]);
+    place.ok(&["update", "new", "bare.csv", "-o", "bare"]);
+    for model in ["old", "new", "bare"] {
+        let explained = place.json(&["explain", model, "new.csv", "--id", "U-61", "--json"]);
+        for of in explained["neighbours"].as_array().unwrap() {
+            let row = of["row"].as_u64().unwrap();
+            let expected = match row {
+                0..60 => format!("T-{row}"),
+                60..90 => format!("U-{row}"),
+                _ => String::new(),
+            };
+            assert_eq!(of["id"], serde_json::json!({"ticket": expected}));
+        }
+    }
+    let text = place.ok(&["explain", "old", "new.csv", "--id", "U-61"]);
+    let table = text.split("rests on most").nth(1).unwrap();
+    assert!(table.contains("ticket  weight  labels") && table.contains("    T-"), "{table}");
+}
+
 #[test]
 fn what_cannot_be_updated_is_refused_and_no_file_is_left() {
     let place = songs().with("tags.csv", "a,tags\n1,label1;jazz\n");

@@ -54,7 +54,7 @@ pub enum Error {
     },
 
     /// A label, tag column or group column that the data does not have.
-    #[error("{}: no {role} {name:?} among the {n_columns} columns{}", path.display(), did_you_mean(nearest))]
+    #[error("{}: no {role} {name:?} among the {columns}{}", path.display(), did_you_mean(nearest))]
     UnknownColumn {
         /// The file that lacks it.
         path: PathBuf,
@@ -62,8 +62,8 @@ pub enum Error {
         role: &'static str,
         /// The name asked for.
         name: String,
-        /// How many columns there are.
-        n_columns: usize,
+        /// How many columns there are, and, where no name is similar, what they are called.
+        columns: String,
         /// The most similar name there is.
         nearest: Option<String>,
     },

@@ -153,7 +153,9 @@ impl Evaluate {
             return print_data(&self.json(data, &folds, &baseline, &evaluations)?);
         }
         let all: Vec<Evaluation> = std::iter::once(baseline).chain(evaluations).collect();
-        print(&self.text(data, &selection, &folds, &all)?)
+        let wrote = |path: &PathBuf| format!("wrote {}\n", path.display());
+        let wrote: String = self.predictions.iter().chain(&self.report).map(wrote).collect();
+        print(&(self.text(data, &selection, &folds, &all)? + &wrote))
     }
 
     /// Refuses a report that is no page, or that would replace the answers, before anything is trained.

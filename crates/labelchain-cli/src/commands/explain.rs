@@ -334,19 +334,25 @@ pub(super) fn similar_rows(model: &Model, explanation: &Explanation) -> String {
     if neighbours.is_empty() {
         return String::new();
     }
+    // By name where they have one, and by number otherwise.
+    let name = |row: usize| model.row_id(row).map_or_else(|| row.to_string(), |id| cut(id, 24));
+    let named = neighbours.iter().take(SHOWN).map(|of| name(of.row).chars().count());
+    let width = named.max().unwrap_or_default().max(8);
+    let heading = model.ids().first().map_or("row", String::as_str);
     let mut page = String::from("\nTraining rows that the answer rests on most\n\n");
-    let _ = writeln!(page, "  {:>8}  weight  labels", "row");
+    let _ = writeln!(page, "  {:>width$}  weight  labels", cut(heading, width));
     for Neighbour { row, weight, labels } in neighbours.iter().take(SHOWN) {
         let names: Vec<&str> =
             labels.iter().map(|label| model.label_names()[label.0].as_str()).collect();
         let labels = if names.is_empty() { "none".into() } else { names.join(", ") };
-        let _ = writeln!(page, "  {row:>8}  {:>4.1} %  {}", weight * 100.0, cut(&labels, 60));
+        let (row, labels) = (name(*row), cut(&labels, 60));
+        let _ = writeln!(page, "  {row:>width$}  {:>4.1} %  {labels}", weight * 100.0);
     }
     if neighbours.len() > SHOWN {
         let rest: f64 = neighbours[SHOWN..].iter().map(|neighbour| neighbour.weight).sum();
         let _ = writeln!(
             page,
-            "  {:>8}  {:>4.1} %  {} other rows",
+            "  {:>width$}  {:>4.1} %  {} other rows",
             "",
             rest * 100.0,
             neighbours.len() - SHOWN

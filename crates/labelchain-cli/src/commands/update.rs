@@ -92,7 +92,8 @@ impl Update {
         let options = data.reading.by_columns_of(model, &[], &data.path);
         let reading = read(&data.path, &options)?;
         notes(&reading.notes);
-        let mut rows = selection.of(reading.table, &data.path)?.into_rows()?;
+        let rows = selection.of(reading.table, &data.path)?.into_rows()?;
+        let mut rows = self.files.with_ids(model, &[], rows)?;
         if let LabelChoice::Tags { .. } = options.labels {
             rows = with_absent_labels(rows, model)?;
         }

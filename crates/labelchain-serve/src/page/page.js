@@ -485,7 +485,10 @@ function showSimilar() {
     fill.style.width = `${100 * weight / greatest}%`;
     return make("span", { className: "weight", ariaHidden: "true" }, fill);
   };
-  const rows = all.slice(0, MOST_ROWS).map((one) => make("tr", {}, make("th", { scope: "row", textContent: one.row }),
+  // By name where they have one, and by number otherwise.
+  const [heading] = Object.keys(all[0]?.id ?? { row: 0 });
+  const nameOf = (one) => one.id ? one.id[heading] : one.row;
+  const rows = all.slice(0, MOST_ROWS).map((one) => make("tr", {}, make("th", { scope: "row", textContent: nameOf(one) }),
     make("td", {}, percent(one.weight), weightBar(one.weight)),
     make("td", { className: "words", textContent: one.labels.length ? one.labels.join(", ") : "none" })));
   if (rest.length) {
@@ -493,7 +496,7 @@ function showSimilar() {
     rows.push(make("tr", {}, make("th", { scope: "row" }), make("td", { textContent: percent(weight) }),
       make("td", { className: "words", textContent: `${rest.length} other rows` })));
   }
-  $("similar").replaceChildren(head(["row", "words"], ["weight"], ["labels", "words"]), make("tbody", {}, ...rows));
+  $("similar").replaceChildren(head([heading, "words"], ["weight"], ["labels", "words"]), make("tbody", {}, ...rows));
 }
 
 // Many rows, in parts.

@@ -104,6 +104,7 @@ impl Columns<'_> {
                     } else {
                         format!("no {xml} beside it{no_option}")
                     };
+                    let reason = format!("{reason}; the columns are {}", self.listed_names());
                     return Err(Error::NoLabels { path: self.path.into(), reason });
                 };
                 let size = count.unsigned_abs() as usize;
@@ -236,9 +237,21 @@ impl Columns<'_> {
             path: self.path.into(),
             role,
             name: name.into(),
-            n_columns: self.names.len(),
+            columns: match nearest(name, self.names) {
+                Some(_) => format!("{} columns", self.names.len()),
+                None => format!("{} columns, {}", self.names.len(), self.listed_names()),
+            },
             nearest: nearest(name, self.names).cloned(),
         }
+    }
+
+    /// The first names, for somebody who has not seen the file.
+    fn listed_names(&self) -> String {
+        const SHOWN: usize = 10;
+        let shown: Vec<String> =
+            self.names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+        let more = if self.names.len() > SHOWN { ", …" } else { "" };
+        format!("{}{more}", shown.join(", "))
     }
 }
 

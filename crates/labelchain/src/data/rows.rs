@@ -170,7 +170,13 @@ impl NamedColumns {
 /// A column that was numeric in training has a cell that is none.
 pub(crate) fn not_a_number(row: &impl Row, column: usize, name: &str) -> Error {
     let expected = format!("a number, as {name:?} was in training");
-    row.fault_in(column, expected).help("a missing cell is empty, ? or NA").into()
+    let help = match row.bytes(column).contains(&b',') {
+        true => {
+            "numbers have a decimal point; a decimal comma is read in CSV whose fields semicolons separate"
+        }
+        false => "a missing cell is empty, ? or NA",
+    };
+    row.fault_in(column, expected).help(help).into()
 }
 
 /// Gathers rows.

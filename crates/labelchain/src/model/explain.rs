@@ -225,7 +225,13 @@ impl Explanation<'_> {
         if !self.neighbours.is_empty() {
             let neighbour = |of: &Neighbour| {
                 let labels: Vec<&str> = of.labels.iter().map(|it| names[it.0].as_str()).collect();
-                json!({"row": of.row, "weight": of.weight, "labels": labels})
+                let mut json = json!({"row": of.row, "weight": of.weight, "labels": labels});
+                if let (Some(name), Some(id)) =
+                    (self.model.ids().first(), self.model.row_id(of.row))
+                {
+                    json["id"][name] = id.into();
+                }
+                json
             };
             explanation["neighbours"] = self.neighbours.iter().map(neighbour).collect();
         }

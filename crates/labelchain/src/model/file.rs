@@ -56,6 +56,7 @@ struct Stored<B> {
     bags: Option<BagTransform>,
     encoder: Option<Encoder>,
     ids: Vec<String>,
+    row_ids: Vec<String>,
     left_out: Vec<String>,
     calibration: Option<Calibration>,
     out_of_bag: Option<Losses>,
@@ -165,7 +166,7 @@ enum StoredOrders<B> {
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
     /// that of labelchain 0.1, formats 7 to 11 those of development versions of 0.2.
-    pub const FORMAT: u32 = 12;
+    pub const FORMAT: u32 = 13;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -335,6 +336,7 @@ impl Model {
             bags: self.bags.clone(),
             encoder: self.encoder.clone(),
             ids: self.ids.clone(),
+            row_ids: self.row_ids.clone(),
             left_out: self.left_out.clone(),
             calibration: self.ensemble.calibration().cloned(),
             out_of_bag: self.out_of_bag.clone(),
@@ -374,6 +376,7 @@ impl Model {
             bags: stored.bags,
             encoder: stored.encoder,
             ids: stored.ids,
+            row_ids: stored.row_ids,
             left_out: stored.left_out,
             out_of_bag: stored.out_of_bag,
             max_memory: u64::MAX,

@@ -217,6 +217,7 @@ impl<'p> LabelChain<'p> {
             bags: None,
             encoder,
             ids: file.ids().iter().map(|id| id.name.clone()).collect(),
+            row_ids: file.ids().first().map(|id| id.cells.clone()).unwrap_or_default(),
             left_out: file.left_out().to_vec(),
             out_of_bag,
             max_memory: self.options.max_memory,

@@ -71,6 +71,8 @@ pub struct Model {
     encoder: Option<Encoder>,
     /// The columns that say which row is which, and those that were left out.
     ids: Vec<String>,
+    /// What the first of these columns says of each training row; empty where there is none.
+    row_ids: Vec<String>,
     left_out: Vec<String>,
     /// The losses of training rows, by the members that have not seen them.
     out_of_bag: Option<Losses>,
@@ -139,6 +141,12 @@ impl Model {
     /// The columns that say which row is which. They are no inputs, and rows may lack them.
     pub fn ids(&self) -> &[String] {
         &self.ids
+    }
+
+    /// What the first of these columns says of a training row, by which an explanation names it; none where
+    /// there is no such column.
+    pub fn row_id(&self, row: usize) -> Option<&str> {
+        self.row_ids.get(row).map(String::as_str)
     }
 
     /// The columns of the training file that were left out.
@@ -275,6 +283,7 @@ impl Model {
         n_labels > 0
             && self.out_of_bag.iter().flat_map(Losses::iter).all(|(_, loss)| loss_fits(loss))
             && self.n_rows <= u32::MAX as usize
+            && self.row_ids.len() == if self.ids.is_empty() { 0 } else { self.n_rows }
             && self.standardizer.means().len() == n_features
             && self.standardizer.deviations().len() == n_features
             && self.train.as_ref().is_none_or(train_fits)

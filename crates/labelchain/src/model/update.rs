@@ -137,10 +137,16 @@ impl Model {
         };
         let share = sampling.sample * sampling.fit_share;
         let ensemble = self.ensemble.updated(&further, share, undersampling)?;
-        if self.out_of_bag.is_some() {
-            let text = "the estimate of its losses was about the model before, and is dropped";
-            notes.push(Note { code: "estimate-dropped", text: text.into() });
-        }
+        let dropped = match (self.out_of_bag.is_some(), self.importance().is_some()) {
+            (true, true) => Some("the estimate of its losses and the importance of inputs were"),
+            (true, false) => Some("the estimate of its losses was"),
+            (false, true) => Some("the importance of inputs was"),
+            (false, false) => None,
+        };
+        notes.extend(dropped.map(|what| Note {
+            code: "estimate-dropped",
+            text: format!("{what} about the model before, and dropped"),
+        }));
         if ensemble.calibration().is_some() {
             let new = if rows.n_labels() > self.label_names.len() {
                 ", and those of new labels are not calibrated"
@@ -159,8 +165,21 @@ impl Model {
         }
         let n_rows = self.n_rows + new.n_rows();
         let label_names = rows.label_names().into();
+        let row_ids = self.row_ids_with(new);
         let known = known.into_owned();
-        Ok((Model { ensemble, n_rows, settings, label_names, out_of_bag: None, ..known }, notes))
+        let updated = Model { ensemble, n_rows, settings, label_names, row_ids, ..known };
+        Ok((Model { out_of_bag: None, ..updated }, notes))
+    }
+
+    /// What says which row is which, of the rows before and of further ones, which may lack it.
+    fn row_ids_with(&self, new: &Dataset) -> Vec<String> {
+        let Some(name) = self.ids.first() else { return vec![] };
+        let mut ids = self.row_ids.clone();
+        match new.ids().iter().find(|id| id.name == *name) {
+            Some(id) => ids.extend_from_slice(&id.cells),
+            None => ids.resize(self.n_rows + new.n_rows(), String::new()),
+        }
+        ids
     }
 
     /// The same model, whose nominal inputs also have the values of other rows, after their own.

@@ -391,7 +391,7 @@ fn wrong_headers_are_refused_with_place_and_remedy() {
         ),
         (
             "@attribute x numeric\n@data\n1\n",
-            "t.arff: no labels found: no t.xml beside it, and the relation name has no \"-C n\"",
+            "t.arff: no labels found: no t.xml beside it, and the relation name has no \"-C n\"; the columns are \"x\"",
         ),
         (
             "@relation 't: -C 9'\n@attribute x numeric\n@data\n",
