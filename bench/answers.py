@@ -46,8 +46,9 @@ def cell(of, mean, method, criterion):
 
 
 def tested(of, criterion, method, p):
-    """The p of a method against the control."""
-    return short(next(pair[p] for pair in of[criterion]["wilcoxon"] if method in (pair["a"], pair["b"])), 3)
+    """The p of a method against the control, as reports write it."""
+    value = next(pair[p] for pair in of[criterion]["wilcoxon"] if method in (pair["a"], pair["b"]))
+    return "<.001" if value < 0.0005 else short(value, 3)
 
 
 def aims(program, losses, method):
