@@ -95,12 +95,14 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix, DataFrame of pandas or polars, Arrow table or `labelchain.Dataset`
-            Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, text or dates; of a date
-            its day, weekday and month are learned from.
+            Inputs; NaN is a missing cell. Columns of a frame may be numbers, categories, strings or dates; of a date
+            its day, weekday and month are learned from. Strings are named values, unless ``text`` names their
+            column or all of them are dates; strings that hardly any two rows share are left out with a warning,
+            unless their column is of type category.
         Y : array, CSR matrix, DataFrame of pandas or polars, or Arrow table
-            A column for each label, of 0 and 1 or of another pair of values, of which the greater is
-            relevant. What has one dimension is a single label. NaN is an unknown label, from whose row the other labels are learned. May be left
-            out where X is a `labelchain.Dataset`.
+            A column for each label, of 0 and 1 or of another pair of values, the same for all labels, of which the
+            greater is relevant. What has one dimension is a single label. NaN is an unknown label, from whose row
+            the other labels are learned. May be left out where X is a `labelchain.Dataset`.
 
         Returns
         -------
@@ -109,6 +111,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         # What was learned before must not be mixed with what is learned now.
         self.__dict__.pop("_model", None)
         rows, container = self._training_rows(X, Y)
+        if not isinstance(X, Dataset):
+            warn(rows.notes)
         with progress_bar(self.verbose) as progress:
             model = _labelchain.Model.fit(rows, self._training(), n_threads(self.n_jobs), progress)
         self._set_model(model, container)
@@ -226,8 +230,10 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             raise _labelchain.RequestError(
                 f"X has {rows.n_rows} rows, and one is explained at a time\n  help: say which: row=0"
             )
-        request = self._request(rows, aim, known)
+        request = self._request(rows, aim, known, index_of(X))
         if row is not None:
+            if not 0 <= row < rows.n_rows:
+                raise _labelchain.RequestError(f"row is {row}, but X has {rows.n_rows} rows, counted from 0")
             labels = request["known"]
             if labels is not None and labels.n_rows != rows.n_rows:
                 raise _labelchain.DataError(
@@ -258,7 +264,10 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
         shares = self._model.importance()
         if shares is None:
             raise AttributeError(f"{self.method} does not say how much inputs matter; forests do")
-        return np.asarray(shares)
+        by_name = dict(zip((name for name, _ in self._model.attributes), shares))
+        names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(self.n_features_in_)])
+        # A column that was left out does not matter.
+        return np.array([by_name.get(name, 0.0) for name in names])
 
     @property
     def out_of_bag_losses_(self) -> dict[str, float] | None:
@@ -324,15 +333,17 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
     def _rows(self, X: Any) -> _labelchain.Rows:
         return X._rows.unlabelled() if isinstance(X, Dataset) else to_rows(self, X, None, reset=False)
 
-    def _request(self, rows: _labelchain.Rows, aim: str | None, known: Any) -> dict[str, Any]:
-        labels = None if known is None else read_known(known, self.label_names_, rows.n_rows, self._container.classes)
+    def _request(self, rows: _labelchain.Rows, aim: str | None, known: Any, index: Any) -> dict[str, Any]:
+        labels = None
+        if known is not None:
+            labels = read_known(known, self.label_names_, rows.n_rows, self._container.classes, index)
         aim = None if aim is None else _text("aim", aim)
         return {"aim": aim, "known": labels, "n_threads": n_threads(self.n_jobs)}
 
     def _answer(self, ask: Any, X: Any, aim: str | None, known: Any) -> Any:
         check_is_fitted(self)
         rows = self._rows(X)
-        answer, notes = ask(self._model, rows, self._request(rows, aim, known))
+        answer, notes = ask(self._model, rows, self._request(rows, aim, known, index_of(X)))
         warn(notes, stacklevel=3)
         return answer
 
@@ -366,14 +377,18 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Labe
 
     Nothing in the file is run, and what it holds is checked, so that a file of a stranger can at worst be
     refused. ``max_memory`` is how many bytes it may take; by default three quarters of the memory.
+
+    The classifier has the parameters that the model was trained with, and answers as it did. What labels came in is
+    not in the file: answers are arrays of 0 and 1, also where training had a frame or other values. A pickle keeps it.
     """
     return of_model(_labelchain.Model.load(os.fspath(path), max_memory), PLAIN)
 
 
 def of_model(model: _labelchain.Model, container: Container) -> LabelChainClassifier:
     """A fitted classifier of a trained model, whose answers come in a container."""
+    texts = [name for name, kind in model.attributes if kind == "text"]
     classifier = LabelChainClassifier(
-        model.method, aim=model.aim, random_state=model.seed, **model.settings
+        model.method, aim=model.aim, random_state=model.seed, text=texts or None, **model.settings
     )
     classifier._learn_names(model.attributes)
     classifier._set_model(model, container)

@@ -150,7 +150,7 @@ def read(
         The format, where the file's name does not say it.
     delimiter : str
         CSV and TSV: what separates fields; by default tabs in TSV, commas in CSV, and semicolons or tabs where the
-        header of CSV has no comma.
+        header of CSV has more of them.
     labels_first, labels_last : int
         How many columns at the start or the end are labels.
     labels_xml : str or path

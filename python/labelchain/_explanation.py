@@ -158,8 +158,13 @@ class Explanation:
         ax = plt.subplots()[1] if ax is None else ax
         order, member = self._order(), self._member()
         places = range(len(order))
-        ax.barh(places, [member["support"][at] for at in order], label="support")
-        ax.plot([self._content["alone"][at] for at in order], places, "k|", markersize=12, label="alone")
+        supports, alone = ([of[at] for at in order] for of in (member["support"], self._content["alone"]))
+        # What is infinite goes a little beyond all that is not.
+        finite = [abs(value) for value in [*supports, *alone] if abs(value) < 1e300]
+        most = 1.2 * max(finite, default=1) or 1
+        bounded = lambda values: [min(max(value, -most), most) for value in values]
+        ax.barh(places, bounded(supports), label="support")
+        ax.plot(bounded(alone), places, "k|", markersize=12, label="alone")
         ax.axvline(0, color="grey", linewidth=1)
         ax.set_yticks(places, self.order)
         ax.invert_yaxis()

@@ -58,7 +58,11 @@ def index_of(table: Any) -> Any:
 
 def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Rows:
     """Inputs as the library takes them; with ``reset`` their names and number are learned, else checked."""
+    if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
+        raise DataError("X is a plan of polars, and no table yet\n  help: X.collect() makes one")
     kind = frame_kind(X)
+    if kind is not None and not reset:
+        X = _without_left_out(estimator, X, kind)
     if kind is not None and not (kind == "pandas" and _is_numeric(X)):
         if kind == "pandas":
             check_names(estimator, X, reset=reset)
@@ -77,8 +81,11 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
             rows = Rows.from_columns([(name, *column[1:]) for name, column in zip(names, columns)], labels)
         else:
             rows = Rows.from_arrow(table, names, labels)
+        if not reset:
+            return rows
         texts = [estimator.text] if isinstance(estimator.text, str) else list(estimator.text or [])
-        return rows.with_texts(texts) if reset and texts else rows
+        is_string = _are_strings(X) if kind in ("pandas", "polars") else [name in table.strings for name in table.names]
+        return rows.with_roles(texts, [name for name, is_it in zip(names, is_string) if is_it])
     if reset and getattr(estimator, "text", None):
         raise DataError(
             "text names columns of a data frame, and X has only numbers\n"
@@ -92,6 +99,34 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
         starts, columns = (_plain(part, np.int64) for part in (X.indptr, X.indices))
         return Rows.from_sparse(X.shape[1], starts, columns, _plain(X.data), names, labels)
     return Rows.from_dense(_plain(X), names, labels)
+
+
+def _without_left_out(estimator: Any, frame: Any, kind: str) -> Any:
+    """A frame without the columns that a model from a file says were in its training table and are no inputs."""
+    model, known = getattr(estimator, "_model", None), getattr(estimator, "feature_names_in_", ())
+    if model is None or kind == "arrow":
+        return frame
+    names = frame.schema.names if kind == "pyarrow" else list(frame.columns)
+    left = [name for name in names if name in model.left_out and name not in known]
+    if not left:
+        return frame
+    if kind == "pyarrow":
+        return frame.select([name for name in names if name not in left])
+    return frame.drop(columns=left) if kind == "pandas" else frame.drop(left)
+
+
+def _are_strings(frame: Any) -> list[bool]:
+    """Which columns of a frame of pandas or polars are of strings, and not said to be categories."""
+    if frame_kind(frame) == "polars":
+        import polars as pl
+
+        return [dtype == pl.String for dtype in frame.dtypes]
+    import pandas as pd
+
+    types = pd.api.types
+    is_category = lambda dtype: isinstance(dtype, pd.CategoricalDtype)
+    is_string = lambda dtype: types.is_object_dtype(dtype) or types.is_string_dtype(dtype)
+    return [is_string(dtype) and not is_category(dtype) for dtype in frame.dtypes]
 
 
 def _is_as_trained(estimator: Any, X: Any) -> bool:
@@ -115,9 +150,6 @@ def _plain(cells: Any, dtype: Any = np.float64) -> np.ndarray:
 
 def _names(estimator: Any) -> list[str] | None:
     """The names of the inputs; none where they have none and are called x0, x1, …"""
-    model = getattr(estimator, "_model", None)
-    if model is not None:
-        return [name for name, _ in model.attributes]
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else list(names)
 
@@ -127,9 +159,17 @@ def _validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "reset": reset}
     if reset:
         checks["ensure_min_samples"] = 2
-    if hasattr(validation, "validate_data"):
-        return validation.validate_data(estimator, X, ensure_all_finite="allow-nan", **checks)
-    return estimator._validate_data(X, force_all_finite="allow-nan", **checks)
+    try:
+        if hasattr(validation, "validate_data"):
+            return validation.validate_data(estimator, X, ensure_all_finite="allow-nan", **checks)
+        return estimator._validate_data(X, force_all_finite="allow-nan", **checks)
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise DataError(
+            f"{error}\n  help: names, texts and dates come in the columns of a data frame; a ColumnTransformer "
+            'keeps one with set_output(transform="pandas")'
+        ) from None
 
 
 def check_names(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from ._inputs import arrow_table, frame_kind, pandas_columns
+from ._inputs import arrow_table, frame_kind, index_of, pandas_columns
 from ._labelchain import DataError, Labels, RequestError
 
 
@@ -254,10 +254,10 @@ def _sparse(
     return Labels.from_sparse(names, starts, columns), Container("csr", csr.dtype, np.array([0, 1]))
 
 
-def read_known(known: Any, names: list[str], n_rows: int, classes: np.ndarray) -> Labels:
+def read_known(known: Any, names: list[str], n_rows: int, classes: np.ndarray, index: Any = None) -> Labels:
     """Labels that are known of rows: by name for all rows, or a table with NaN where they are not.
 
-    Names say 0 or 1; a table holds what the labels of training held, ``classes``.
+    Names say 0 or 1; a table holds what the labels of training held, ``classes``, and a frame has the ``index`` of X.
     """
     if isinstance(known, dict):
         for value in known.values():
@@ -266,5 +266,7 @@ def read_known(known: Any, names: list[str], n_rows: int, classes: np.ndarray) -
         cells = np.array([list(known.values())] * n_rows, dtype=np.int8).reshape(n_rows, len(known))
         return Labels.from_dense(list(map(str, known)), cells)
     is_frame = frame_kind(known) is not None
+    if index is not None and index_of(known) is not None and not index.equals(index_of(known)):
+        raise DataError("known has another index than X\n  help: known.reindex(X.index), or known.to_numpy() by position")
     labels, _ = read_labels(known, None if is_frame else names, what="known", classes=classes)
     return labels

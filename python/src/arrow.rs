@@ -65,6 +65,15 @@ impl ArrowTable {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// The names of the columns of strings.
+    #[getter]
+    fn strings(&self) -> Vec<String> {
+        let is_string =
+            |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let fields = self.schema.fields().iter().filter(|field| is_string(field.data_type()));
+        fields.map(|field| field.name().clone()).collect()
+    }
+
     #[getter]
     fn n_rows(&self) -> usize {
         self.pieces.iter().map(RecordBatch::num_rows).sum()

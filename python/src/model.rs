@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use labelchain::data::Note;
 use labelchain::memory::three_quarters;
-use labelchain::model::{AlignedRows, Explanation, Update};
+use labelchain::model::{AlignedRows, Explanation, Unknown, Update};
 use labelchain::{Cancel, LabelChain, Method, Prediction, Result, Settings};
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -120,8 +120,8 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<(Model, Vec<String>)> {
         let how = Update {
-            new_labels: new_labels.parse().map_err(exception)?,
-            new_values: new_values.parse().map_err(exception)?,
+            new_labels: Unknown::named("new_labels", new_labels).map_err(exception)?,
+            new_values: Unknown::named("new_values", new_values).map_err(exception)?,
             max_trees,
         };
         let (model, notes) = work(py, n_threads, None, |cancel, _| {
@@ -303,6 +303,12 @@ impl Model {
     #[getter]
     fn attributes(&self) -> Kinds {
         kinds(&self.model.columns())
+    }
+
+    /// The columns that the training table had besides, and that are no inputs.
+    #[getter]
+    fn left_out(&self) -> Vec<String> {
+        self.model.ids().iter().chain(self.model.left_out()).cloned().collect()
     }
 
     #[getter]

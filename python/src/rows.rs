@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use labelchain::data::{
-    Attribute, AttributeKind, ColumnRoles, Encoding, LabelChoice, Matrix, MissingLabels,
+    Attribute, AttributeKind, ColumnRoles, Encoding, LabelChoice, Matrix, MissingLabels, Note,
     ReadOptions, read,
 };
 use labelchain::memory::three_quarters;
@@ -197,11 +197,20 @@ impl Rows {
         Rows { data: self.data.unlabelled(), notes: vec![] }
     }
 
-    /// The same rows, in which these columns are texts.
-    fn with_texts(&self, text: Vec<String>) -> PyResult<Rows> {
-        let roles = ColumnRoles { text, ..ColumnRoles::default() };
-        let (data, _) = roles.apply(self.data.clone(), "X".as_ref()).map_err(exception)?;
-        Ok(Rows { data, notes: self.notes.clone() })
+    /// The same rows, in which these columns are texts. Of the other columns of strings, dates are found, and
+    /// those are left out, with a note, whose values hardly any two rows share.
+    fn with_roles(&self, text: Vec<String>, strings: Vec<String>) -> PyResult<Rows> {
+        let is_said = |name: &String| !text.contains(name) && !strings.contains(name);
+        let names = self.data.attributes().iter().map(|attribute| &attribute.name);
+        let keep = names.filter(|name| is_said(name)).cloned().collect();
+        let roles = ColumnRoles { text, keep, find: true, ..ColumnRoles::default() };
+        let (data, notes) = roles.apply(self.data.clone(), "X".as_ref()).map_err(exception)?;
+        let said = |note: Note| match note.code {
+            "texts" => note.text + "; text=COLUMN learns from the words",
+            "identifiers" => note.text + "; a column of type category is learned from",
+            _ => note.text,
+        };
+        Ok(Rows { data, notes: notes.into_iter().map(said).collect() })
     }
 
     /// Some of the rows.

@@ -1,7 +1,11 @@
 """Texts and dates, as the program treats them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
@@ -68,3 +72,35 @@ def test_files_are_read_with_texts(tmp_path):
     data = lc.read(path, labels="billing,crash", text="message", drop=["created"])
     assert data.feature_names == ["message", "minutes"]
     assert lc.LabelChainClassifier("br-nb").fit(data).n_features_in_ == 2
+
+
+def test_strings_of_a_frame_are_what_the_program_finds_them_to_be(tmp_path):
+    X, Y = tickets()
+    X["created"] = X["created"].dt.strftime("%Y-%m-%d")
+    X["message"] += [f" {row}" for row in range(len(X))]
+    X["ticket"] = [f"T-{row}" for row in range(len(X))]
+    with pytest.warns(lc.DataWarning) as told:
+        clf = lc.LabelChainClassifier(trees=20).fit(X, Y)
+    said = "\n".join(str(one.message) for one in told)
+    assert '"message"; text=COLUMN learns from the words' in said
+    assert '"ticket"; a column of type category is learned from' in said
+    assert 'weekday and month: "created"' in said
+    # What is left out is still a column of X.
+    assert clf.feature_names_in_.tolist() == ["created", "message", "minutes", "ticket"]
+    assert (clf.feature_importances_[[1, 3]] == 0).all() and clf.feature_importances_.sum() == pytest.approx(1)
+    clf.save(tmp_path / "model")
+    loaded = lc.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
+    for table in (pl.DataFrame(X), pa.table(X)):
+        with pytest.warns(lc.DataWarning, match="message"):
+            other = lc.LabelChainClassifier(trees=20).fit(table, Y)
+        np.testing.assert_array_equal(other.predict_proba(table), clf.predict_proba(X))
+        np.testing.assert_array_equal(loaded.predict_proba(table), clf.predict_proba(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = lc.LabelChainClassifier(trees=20, text="message").fit(
+            X.assign(created=pd.to_datetime(X["created"]), ticket=X["ticket"].astype("category")), Y
+        )
+    assert [name for name, _ in kept._model.attributes] == ["created", "message", "minutes", "ticket"]
+    kept.save(tmp_path / "kept")
+    assert lc.load(tmp_path / "kept").text == ["message"]

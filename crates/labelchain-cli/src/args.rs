@@ -311,10 +311,11 @@ impl ModelAndRows {
                 accepted: "left out for --row, or used with a model that was trained with --id COLUMN",
             });
         }
-        let mut first = 0;
+        let (mut first, mut has_ids) = (0, false);
         for block in self.blocks(model, &[], 4096, LabelsOfRows::Ignored)? {
             let (found, of_block) = block?;
             notes(&of_block);
+            has_ids |= !found.ids().is_empty();
             let place = match id {
                 Some(id) => {
                     let place = |of: &IdColumn| of.cells.iter().position(|cell| cell == id);
@@ -331,12 +332,14 @@ impl ModelAndRows {
             first += found.n_rows();
         }
         if let Some(id) = id {
+            let names: Vec<String> = model.ids().iter().map(|it| format!("{it:?}")).collect();
+            let names = names.join(" or ");
             return Err(Error::Columns {
                 path: self.data.path.clone(),
-                problem: format!(
-                    "has no row whose {} is {id:?}",
-                    model.ids().iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" or ")
-                ),
+                problem: match has_ids {
+                    true => format!("has no row whose {names} is {id:?}"),
+                    false => format!("has no column {names}, by which the model tells rows apart"),
+                },
                 remedy: "look it up in the file, or count rows from 0 with --row".into(),
             });
         }
@@ -539,7 +542,7 @@ pub(crate) struct ReadingArgs {
     format: Option<Format>,
 
     /// What separates the fields of CSV and TSV: a character, or tab [default: by the file's name; semicolons
-    /// and tabs where the header of CSV has no comma]
+    /// and tabs where the header of CSV has more of them]
     #[arg(long, value_name = "CHARACTER", help_heading = READING)]
     delimiter: Option<Delimiter>,
 

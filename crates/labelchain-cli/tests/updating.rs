@@ -77,12 +77,14 @@ fn an_updated_forest_explains_its_answers_by_new_rows_too() {
     };
     let rows = rows_behind("one");
     assert!(rows.iter().any(|&row| row < 300) && rows.iter().any(|&row| row >= 300), "{rows:?}");
-    // A model of one tree has learned from the new rows alone, and keeps to one tree.
-    place.ok(&["update", "old.labelchain", "new.csv", "--max-trees", "1", "-o", "tree"]);
-    assert!(rows_behind("tree").iter().all(|row| (300..400).contains(row)));
-    assert_eq!(shown("tree")["settings"]["trees"], 1);
-    place.ok(&["update", "tree", "new.csv", "-o", "again"]);
-    assert!(rows_behind("again").iter().all(|row| (400..500).contains(row)));
+    // Of two trees one is of the new rows alone. Later, 100 rows of 500 are not worth one of two.
+    place.ok(&["update", "old.labelchain", "new.csv", "--max-trees", "2", "-o", "two-trees"]);
+    assert_eq!(shown("two-trees")["settings"]["trees"], 2);
+    assert!(rows_behind("two-trees").iter().any(|row| (300..400).contains(row)));
+    let (status, _, error) = place.run(&["update", "two-trees", "new.csv", "-o", "again"]);
+    assert!(status == 2 && error.contains("too few for a tree: 100"), "{error}");
+    assert!(error.contains("collect at least 134"), "{error}");
+    assert!(!place.path("again").exists());
 }
 
 /// Training rows have names where the table had some, and so have rows that came later.
@@ -93,7 +95,7 @@ fn explanations_name_training_rows_by_their_identifiers() {
         format!("ticket,x,late\n{}", of.map(row).collect::<String>())
     };
     let place = Place::new().with("old.csv", rows(0..60, "T-")).with("new.csv", rows(60..90, "U-"));
-    let place = place.with("bare.csv", "x,late\n1,0\n6,1\n");
+    let place = place.with("bare.csv", "x,late\n1,0\n6,1\n2,0\n5,1\n3,0\n4,1\n");
     let trained = ["train", "old.csv", "--labels", "late", "--id", "ticket", "--trees", "10"];
     place.ok(&[&trained[..], &["-o", "old"]].concat());
     place.ok(&["update", "old", "new.csv", "-o", "new"]);

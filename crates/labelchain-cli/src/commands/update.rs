@@ -15,8 +15,8 @@ use crate::messages::{Failure, print};
 #[derive(Args)]
 #[command(after_help = "\
 The model has to be a forest, or naive Bayes that was trained with --updatable, of br, ecc or certain.
-A forest grows trees on the new rows alone, by their share among all rows so far and at least one, and
-drops its oldest beyond --max-trees: repeated updates forget the oldest rows.
+A forest grows trees on the new rows alone, by their share among all rows so far, and drops its oldest
+beyond --max-trees: repeated updates forget the oldest rows. Rows too few for a tree are refused.
 
 MODEL2 may be MODEL: the new model then takes the place of the old one, whole or not at all.
 
@@ -41,12 +41,12 @@ pub(crate) struct Update {
 
     /// What to do about labels that the model does not have: refuse the rows, ignore the labels, or add
     /// them, irrelevant to all rows before
-    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    #[arg(long, value_parser = unknown_parser("--new-labels"), default_value = "refuse", value_name = "WORD")]
     new_labels: Unknown,
 
     /// What to do about nominal values that training did not have: refuse the rows, ignore the
     /// values, which are then missing, or add them
-    #[arg(long, value_parser = unknown_parser(), default_value = "refuse", value_name = "WORD")]
+    #[arg(long, value_parser = unknown_parser("--new-values"), default_value = "refuse", value_name = "WORD")]
     new_values: Unknown,
 
     /// Trees that a forest has at most, now and after later updates [default: as many as it was trained with]
@@ -58,9 +58,9 @@ pub(crate) struct Update {
 }
 
 /// What can be done about what is new, for help and completions.
-fn unknown_parser() -> impl TypedValueParser<Value = Unknown> {
+fn unknown_parser(argument: &'static str) -> impl TypedValueParser<Value = Unknown> {
     PossibleValuesParser::new(Unknown::NAMES.map(|(name, _)| name))
-        .try_map(|name| name.parse::<Unknown>())
+        .try_map(move |name| Unknown::named(argument, &name))
 }
 
 impl Update {
@@ -91,6 +91,14 @@ impl Update {
         let selection = self.rows.read(data.reading.max_memory())?;
         let options = data.reading.by_columns_of(model, &[], &data.path);
         let reading = read(&data.path, &options)?;
+        // Tags that are not cut would be learned as labels of their own.
+        if let Some(note) = reading.notes.iter().find(|note| note.code == "tag-separator") {
+            return Err(Error::Columns {
+                path: data.path.clone(),
+                problem: note.text.clone(),
+                remedy: "say what stands between tags: --tag-separator".into(),
+            });
+        }
         notes(&reading.notes);
         let rows = selection.of(reading.table, &data.path)?.into_rows()?;
         let mut rows = self.files.with_ids(model, &[], rows)?;

@@ -23,7 +23,7 @@ use crate::error::{Error, Remedy, Result};
 /// | field | default | meaning |
 /// |---|---|---|
 /// | `format` | by name | of the file, where its name does not say it or says it wrongly |
-/// | `delimiter` | by name | CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where the header of CSV has no comma |
+/// | `delimiter` | by name | CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where the header of CSV has more of them |
 /// | `labels` | detect | which columns are labels |
 /// | `binarize` | none | turns numeric labels into relevant or irrelevant |
 /// | `missing_labels` | refuse | what a missing label means |
@@ -50,7 +50,7 @@ pub struct ReadOptions {
     /// The format of the file, where its name does not say it or says it wrongly.
     pub format: Option<Format>,
     /// CSV and TSV: what separates fields; without it, tabs in TSV, commas in CSV, and semicolons or tabs where
-    /// the header of CSV has no comma.
+    /// the header of CSV has more of them.
     pub delimiter: Option<Delimiter>,
     /// Which columns are labels.
     pub labels: LabelChoice,

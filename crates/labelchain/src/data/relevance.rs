@@ -117,7 +117,8 @@ pub(crate) fn remedy(text: &[u8]) -> Remedy {
     } else if text.iter().any(|byte| b";,|".contains(byte)) {
         Remedy::from("a column of tags? ").set("tags", "COLUMN").text(" makes a label of each")
     } else {
-        "labels are 0/1, true/false or yes/no".into()
+        let usual = "labels are 0/1, true/false or yes/no; for a column of tags, ";
+        Remedy::from(usual).set("tags", "COLUMN").text(" makes a label of each")
     }
 }
 

@@ -41,6 +41,18 @@ pub struct IdColumn {
 }
 
 impl IdColumn {
+    /// A note if several rows have the same name.
+    fn repeated(&self) -> Option<Note> {
+        let mut seen = HashSet::new();
+        let cells = self.cells.iter().map(String::as_str);
+        let again: Vec<&str> =
+            cells.filter(|cell| !cell.is_empty() && !seen.insert(*cell)).collect();
+        let (n, first) = (again.len(), again.first()?);
+        let text =
+            format!("rows whose {:?} an earlier row has too: {n} (first: {first:?})", self.name);
+        Some(Note { code: "repeated-ids", text })
+    }
+
     /// What it says of the rows named, in that order.
     pub(super) fn select(&self, rows: &[usize]) -> IdColumn {
         let cells = rows.iter().map(|&row| self.cells[row].clone()).collect();
@@ -118,13 +130,16 @@ impl ColumnRoles {
         let mut notes = Notes::default();
         let (mut kinds, mut kept) = (Vec::new(), Vec::new());
         let (mut ids, mut left_out, mut row_names) = (Vec::new(), Vec::new(), Vec::new());
+        let mut repeated = Vec::new();
         for (at, attribute) in data.attributes().iter().enumerate() {
             if drop.contains(&at) {
                 left_out.push(attribute.name.clone());
                 continue;
             }
             if id.contains(&at) {
-                ids.push(IdColumn { name: attribute.name.clone(), cells: spelt(&data, at) });
+                let id = IdColumn { name: attribute.name.clone(), cells: spelt(&data, at) };
+                repeated.extend(id.repeated());
+                ids.push(id);
                 continue;
             }
             if text.contains(&at) {
@@ -134,7 +149,9 @@ impl ColumnRoles {
             }
             let found = if self.find { found(&data, at) } else { Found::Input };
             if self.find && !keep.contains(&at) && look_like_numbers(attribute) {
-                notes.numbers_as_names.push(&attribute.name);
+                let values = attribute.values().unwrap_or_default();
+                let odd = values.iter().find(|value| !looks_like_number(value) && !is_plain(value));
+                notes.numbers_as_names.push(with_example(attribute, odd));
             }
             // Of a single column something is learned, or nothing at all.
             let is_left_out = matches!(found, Found::Identifier | Found::Text | Found::AlmostDate);
@@ -155,23 +172,26 @@ impl ColumnRoles {
                 Found::Date => {
                     kept.push(at);
                     kinds.push(AttributeKind::Date);
-                    notes.dates.push(&attribute.name);
+                    notes.dates.push(with_example(attribute, None));
                 }
                 Found::AlmostDate => {
                     left_out.push(attribute.name.clone());
-                    notes.almost_dates.push(&attribute.name);
+                    let values = attribute.values().unwrap_or_default();
+                    let odd = values.iter().find(|value| date::parse(value).is_none());
+                    notes.almost_dates.push(with_example(attribute, odd));
                 }
                 Found::Identifier => {
                     left_out.push(attribute.name.clone());
-                    notes.identifiers.push(&attribute.name);
+                    notes.identifiers.push(with_example(attribute, None));
                 }
                 Found::Text => {
                     left_out.push(attribute.name.clone());
-                    notes.texts.push(&attribute.name);
+                    notes.texts.push(with_example(attribute, None));
                 }
             }
         }
-        let notes = notes.in_words();
+        let mut notes = notes.in_words();
+        notes.extend(repeated);
         // In the order in which they were asked for.
         ids.sort_by_key(|of| self.id.iter().position(|name| *name == of.name));
         Ok((data.with_roles(&kept, kinds, ids, left_out, row_names), notes))
@@ -180,29 +200,38 @@ impl ColumnRoles {
 
 /// The names of the columns that were found to be something.
 #[derive(Default)]
-struct Notes<'n> {
-    dates: Vec<&'n str>,
-    almost_dates: Vec<&'n str>,
-    numbers_as_names: Vec<&'n str>,
-    identifiers: Vec<&'n str>,
-    texts: Vec<&'n str>,
+struct Notes {
+    dates: Vec<String>,
+    almost_dates: Vec<String>,
+    numbers_as_names: Vec<String>,
+    identifiers: Vec<String>,
+    texts: Vec<String>,
 }
 
-impl Notes<'_> {
+/// The name of a column, and a value that shows why it is noted.
+fn with_example(attribute: &Attribute, example: Option<&String>) -> String {
+    match example {
+        Some(example) => format!("{:?} (for instance {example:?})", attribute.name),
+        None => format!("{:?}", attribute.name),
+    }
+}
+
+impl Notes {
     fn in_words(&self) -> Vec<Note> {
-        let note = |code, what: &str, names: &[&str]| {
+        let note = |code, what: &str, names: &[String]| {
             const SHOWN: usize = 5;
-            let shown: Vec<String> = names.iter().take(SHOWN).map(|it| format!("{it:?}")).collect();
+            let shown = names[..names.len().min(SHOWN)].join(", ");
             let more = if names.len() > SHOWN { ", …" } else { "" };
-            let text = format!("{what}: {}{more}", shown.join(", "));
+            let text = format!("{what}: {shown}{more}");
             (!names.is_empty()).then_some(Note { code, text })
         };
         let dates = "dates, learned from as numbers with weekday and month";
         let almost_dates = "left out, though most look like dates; write them as 2024-02-29 or \
                             2024-02-29T17:30, for 3/4/2024 is a day in March to some and in April to \
                             others, and leave cells without a date empty";
-        let numbers_as_names = "read as names, though most look like numbers; write them as 1234.56, without \
-                              commas, units and signs of currencies, and leave cells without a number empty";
+        let numbers_as_names = "read as names, though most look like numbers; write all of them as 1234.56 (or \
+                              1234,56 where semicolons separate fields), without units and signs of currencies, \
+                              and leave cells without a number empty";
         let identifiers = "left out, because nearly every row has a value of its own";
         let texts = "left out, because nearly every row has a text of its own";
         let all = [
@@ -286,27 +315,32 @@ fn found(data: &Dataset, at: usize) -> Found {
     }
 }
 
-/// Whether most of the values of a column are spelt as people write numbers, and programs do not: `1,5`, `1.234,50`,
-/// `1 234`, `12 %`, `€ 5`.
+/// Whether most of the values of a column are spelt as people write numbers, and programs do not.
 fn look_like_numbers(attribute: &Attribute) -> bool {
     let Some(values) = attribute.values() else { return false };
-    let is_mark = |letter: char| letter.is_whitespace() || "%€$£¥'’".contains(letter);
-    let looks_like_number = |value: &String| {
-        let plain: String = value.chars().filter(|&letter| !is_mark(letter)).collect();
-        let digits = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
-        let mut parts = digits.split([',', '.']).peekable();
-        let is_whole = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
-        let starts = parts.next().is_some_and(is_whole);
-        let mut goes_on = true;
-        while let Some(part) = parts.next() {
-            // Groups of thousands, and at the end any decimals.
-            goes_on &= is_whole(part) && (parts.peek().is_none() || part.len() == 3);
-        }
-        starts && goes_on
-    };
-    let is_plain = |value: &String| number::parse(value.trim().as_bytes()).is_some();
     let n_like = values.iter().filter(|value| looks_like_number(value) && !is_plain(value)).count();
     n_like > 1 && n_like * 2 > values.len()
+}
+
+/// Whether a text is spelt as people write numbers: `1,5`, `1.234,50`, `1 234`, `12 %`, `€ 5`.
+fn looks_like_number(value: &str) -> bool {
+    let is_mark = |letter: char| letter.is_whitespace() || "%€$£¥'’".contains(letter);
+    let plain: String = value.chars().filter(|&letter| !is_mark(letter)).collect();
+    let digits = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
+    let mut parts = digits.split([',', '.']).peekable();
+    let is_whole = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let starts = parts.next().is_some_and(is_whole);
+    let mut goes_on = true;
+    while let Some(part) = parts.next() {
+        // Groups of thousands, and at the end any decimals.
+        goes_on &= is_whole(part) && (parts.peek().is_none() || part.len() == 3);
+    }
+    starts && goes_on
+}
+
+/// Whether a text is a number as programs write it.
+fn is_plain(value: &str) -> bool {
+    number::parse(value.trim().as_bytes()).is_some()
 }
 
 /// What columns are called that say which row is which.
@@ -409,7 +443,10 @@ mod tests {
             note.text.rsplit_once(": ").unwrap().1.to_string()
         };
         assert_eq!(named("numbers-as-names"), r#""amount", "share""#);
-        assert_eq!(named("almost-dates"), r#""day", "few""#);
+        assert_eq!(
+            named("almost-dates"),
+            r#""day" (for instance "01/12/2025"), "few" (for instance "00/03/2025")"#
+        );
     }
 
     /// A date of the third of March 2024 in ARFF is what it would be in CSV.

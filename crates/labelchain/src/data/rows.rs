@@ -170,12 +170,8 @@ impl NamedColumns {
 /// A column that was numeric in training has a cell that is none.
 pub(crate) fn not_a_number(row: &impl Row, column: usize, name: &str) -> Error {
     let expected = format!("a number, as {name:?} was in training");
-    let help = match row.bytes(column).contains(&b',') {
-        true => {
-            "numbers have a decimal point; a decimal comma is read in CSV whose fields semicolons separate"
-        }
-        false => "a missing cell is empty, ? or NA",
-    };
+    let help = "a number is spelt 1234.56, or 1234,56 where semicolons separate fields, without units; a missing \
+                cell is empty, ? or NA";
     row.fault_in(column, expected).help(help).into()
 }
 
@@ -385,6 +381,15 @@ impl<'o> Rows<'o> {
     fn tag_notes(&self) -> Vec<Note> {
         let LabelChoice::Tags { separator, .. } = &self.options.labels else { return vec![] };
         let mut notes = Vec::new();
+        let without = self.tag_starts.windows(2).filter(|span| span[0] == span[1]).count();
+        let without = without - self.rows_without_tags.len();
+        if without > 0 {
+            let rows = if without == 1 { "1 row has" } else { &format!("{without} rows have") };
+            let text = format!(
+                "{rows} no tag, so that no label is relevant there; write NA where tags are not known"
+            );
+            notes.push(Note { code: "no-tags", text });
+        }
         let counts = self.labels.counts();
         let named = |at: &usize| {
             let rows = if counts[*at] == 1 { "row" } else { "rows" };

@@ -189,8 +189,7 @@ impl Model {
             let attribute = &data.attributes()[column];
             let value = attribute.values().and_then(|values| values.get(value as usize));
             let text = format!(
-                "cells with values never seen in training, treated as missing: {n_unseen} \
-                 (first: {:?} in {:?})",
+                "cells with values never seen in training: {n_unseen} (first: {:?} in {:?}), treated as missing",
                 value.map_or("?", String::as_str),
                 attribute.name
             );
@@ -255,7 +254,9 @@ impl Model {
                 self.columns().len(),
                 shown.join(", ")
             ),
-            remedy: "columns are found by name, in any order; name them as in training".into(),
+            remedy: "columns are found by name, in any order; name them as in training, and add those that there are \
+                     none of, with empty cells"
+                .into(),
         }
     }
 

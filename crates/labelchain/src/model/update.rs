@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
-use std::str::FromStr;
 
 use super::Model;
 use crate::base::{TREES, Updating};
@@ -33,15 +32,12 @@ impl Unknown {
     /// How they are called.
     pub const NAMES: [(&str, Unknown); 3] =
         [("refuse", Unknown::Refuse), ("ignore", Unknown::Ignore), ("add", Unknown::Add)];
-}
 
-impl FromStr for Unknown {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Unknown> {
+    /// What `text` says about `setting`, which is how the caller calls the choice.
+    pub fn named(setting: &'static str, text: &str) -> Result<Unknown> {
         let found = Unknown::NAMES.iter().find(|(name, _)| *name == text);
         found.map(|&(_, unknown)| unknown).ok_or_else(|| Error::Value {
-            name: "what is new".into(),
+            name: setting.into(),
             value: format!("{text:?}"),
             accepted: "refuse, ignore or add".into(),
         })
@@ -104,7 +100,11 @@ impl Model {
         let unseen = aligned.notes().iter().find(|note| note.code == "unseen-values");
         if let (Some(note), Unknown::Refuse) = (unseen, how.new_values) {
             return Err(Error::CannotUpdate {
-                problem: format!("{}: {}", path.display(), note.text),
+                problem: format!(
+                    "{}: {}",
+                    path.display(),
+                    note.text.strip_suffix(", treated as missing").unwrap_or(&note.text)
+                ),
                 remedy: Remedy::default()
                     .set("new-values", "add")
                     .text(" lets the model have them, and ")
@@ -165,10 +165,24 @@ impl Model {
         }
         let n_rows = self.n_rows + new.n_rows();
         let label_names = rows.label_names().into();
+        notes.extend(self.rows_again(new));
         let row_ids = self.row_ids_with(new);
         let known = known.into_owned();
         let updated = Model { ensemble, n_rows, settings, label_names, row_ids, ..known };
         Ok((Model { out_of_bag: None, ..updated }, notes))
+    }
+
+    /// A note on rows that the model has learned from already, by what says which row is which.
+    fn rows_again(&self, new: &Dataset) -> Option<Note> {
+        let new = new.ids().iter().find(|id| Some(&id.name) == self.ids.first())?;
+        let known: HashSet<&String> = self.row_ids.iter().filter(|id| !id.is_empty()).collect();
+        let again: Vec<&String> = new.cells.iter().filter(|id| known.contains(id)).collect();
+        let (n, first) = (again.len(), again.first()?);
+        let text = format!(
+            "rows whose {:?} the model has learned from already, and learns from again: {n} (first: {first:?})",
+            new.name
+        );
+        Some(Note { code: "rows-again", text })
     }
 
     /// What says which row is which, of the rows before and of further ones, which may lack it.
@@ -278,9 +292,16 @@ impl Model {
         let unknown: Vec<&String> = new.label_names().iter().filter(is_new).collect();
         let mut names = self.label_names.to_vec();
         if let Some(first) = unknown.first() {
+            let spelt =
+                |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            let alike = unknown.iter().find_map(|name| {
+                let known = self.label_names.iter().find(|known| spelt(known) == spelt(name))?;
+                Some(format!("; {name:?} is spelt {known:?} in the model"))
+            });
             let what = format!(
-                "labels that the model does not have: {} (first: {first:?})",
-                unknown.len()
+                "labels that the model does not have: {} (first: {first:?}{})",
+                unknown.len(),
+                alike.unwrap_or_default()
             );
             let done = match new_labels {
                 Unknown::Refuse => {
@@ -296,7 +317,8 @@ impl Model {
                     names.extend(unknown.into_iter().cloned());
                     if self.method.uses(TREES.name) {
                         "added, irrelevant to all rows before; trees grown on those never give them, so \
-                         that they are seldom given until such trees are dropped"
+                         that they are hardly ever given until most trees are new: to have them given now, \
+                         train again on all rows"
                     } else {
                         "added, irrelevant to all rows before"
                     }
@@ -307,8 +329,10 @@ impl Model {
         let mut labels = LabelMatrix::empty(new.n_rows(), names.len());
         for (at, name) in names.iter().enumerate() {
             let Some(place) = new.label_names().iter().position(|known| known == name) else {
-                let remedy = "rows to learn from have a column for every label of the model";
-                return refuse(format!("lacks the label {name:?}"), remedy.into());
+                let remedy = "rows to learn from have a column for every label of the model, or a column of \
+                              tags: ";
+                let remedy = Remedy::from(remedy).set("tags", "COLUMN");
+                return refuse(format!("lacks the label {name:?}"), remedy);
             };
             for row in 0..new.n_rows() {
                 match new.labels().cell(row, LabelId(place)) {

@@ -158,7 +158,7 @@ fn listed(mut parts: Vec<String>) -> String {
 }
 
 /// What limits the tests: where Wilcoxon's test cannot reach the level however the methods compare, a
-/// sentence says so, and what would help.
+/// sentence says so, and what would help; and where it finds differences that Friedman's test does not.
 pub fn cautions(comparison: &Comparison) -> Vec<String> {
     let (alpha, criteria) = (comparison.plan.alpha, &comparison.criteria);
     let blind = || criteria.iter().filter(|of| of.has_too_few_sets(alpha));
@@ -206,7 +206,20 @@ pub fn cautions(comparison: &Comparison) -> Vec<String> {
             p_text(least)
         )
     };
-    n_sets.into_iter().map(sentence).collect()
+    // Of two methods, both tests are about the same pair.
+    let is_disputed = |of: &&CriterionComparison| {
+        let n_apart = of.pairs.iter().filter(|pair| pair.p_holm <= alpha).count();
+        comparison.methods.len() > 2 && n_apart > 0 && !comparison.methods_differ(of)
+    };
+    let disputed: Vec<String> =
+        criteria.iter().filter(is_disputed).map(|of| title(&of.table.criterion)).collect();
+    let care = (!disputed.is_empty()).then(|| {
+        format!(
+            "By {}, Wilcoxon's test finds differences and Friedman's does not: to be taken with care.",
+            listed(disputed)
+        )
+    });
+    n_sets.into_iter().map(sentence).chain(care).collect()
 }
 
 /// The number of data sets from which on the least p of the exact test, 2 / 2ⁿ, reaches the level after

@@ -800,10 +800,13 @@ fn an_updated_forest_is_its_newest_trees_and_trees_of_the_new_rows() {
         }
 
         // Rows are forgotten with the trees that drew them.
-        let one = old.with_rows(&Forest { n_trees: 1, ..small() }, &further).unwrap();
-        assert_eq!(one.trees.len(), 1);
-        assert!(one.rows.iter().all(|row| (80..140).contains(row)) && one.rows.len() < 60);
-        assert!(one.fits(&dimensions));
+        let two = old.with_rows(&Forest { n_trees: 2, ..small() }, &further).unwrap();
+        assert_eq!(two.trees.len(), 2);
+        let n_old = two.rows.iter().filter(|row| **row < 80).count();
+        assert!(n_old < 80 && two.rows.len() - n_old < 60);
+        assert!(two.fits(&dimensions));
+        let refused = old.with_rows(&Forest { n_trees: 1, ..small() }, &further).map(drop);
+        assert!(matches!(refused, Err(Error::CannotUpdate { .. })));
     }
 }
 
@@ -813,7 +816,10 @@ fn new_trees_are_as_many_as_the_share_of_the_new_rows() {
     use super::update::n_added;
     assert_eq!(n_added(100, 100, 500, 500), 50);
     assert_eq!(n_added(100, 100, 900, 100), 10);
-    assert_eq!(n_added(100, 100, 100_000, 1), 1);
+    // Not worth half a tree.
+    assert_eq!(n_added(100, 100, 100_000, 1), 0);
+    assert_eq!(n_added(100, 100, 100_000, 502), 0);
+    assert_eq!(n_added(100, 100, 100_000, 503), 1);
     assert_eq!(n_added(1, 1, 10, 10), 1);
     // 200 trees are allowed, and so each half of the rows has 100; more are not needed.
     assert_eq!(n_added(200, 100, 500, 500), 100);

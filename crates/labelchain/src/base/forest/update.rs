@@ -5,10 +5,11 @@
 //! rows are put after the trees there are, as many as the share of the new rows among all:
 //!
 //! ```text
-//! added = B n / (m + n), rounded, at least 1        B = min(bound, T (m + n) / m)
+//! added = B n / (m + n), rounded        B = min(bound, T (m + n) / m)
 //! ```
 //!
-//! for n new rows after m, and T trees so far. B is how many trees there are to be: no more than the bound,
+//! for n new rows after m, and T trees so far. Rows that are not worth half a tree are refused: a tree of few rows
+//! knows little, and in place of a tree of many it makes the forest worse, update by update. B is how many trees there are to be: no more than the bound,
 //! and no more than would give each row as many trees as each had. The oldest trees go until B are left.
 //!
 //! A label that is new is irrelevant to all rows before: it is in none of the label sets of the old trees. A
@@ -22,7 +23,7 @@ use super::tree::Tree;
 use super::{Forest, ForestModel};
 use crate::chain::FurtherRows;
 use crate::data::LabelMatrix;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 
 impl ForestModel {
@@ -31,6 +32,9 @@ impl ForestModel {
     pub(super) fn with_rows(&self, forest: &Forest, further: &FurtherRows) -> Result<ForestModel> {
         let &FurtherRows { data, rows, n_before, seed, cancel, .. } = further;
         let n_trees = n_added(forest.n_trees, self.trees.len(), n_before, rows.len());
+        if n_trees == 0 {
+            return Err(too_few(forest.n_trees.min(self.trees.len()), n_before, rows.len()));
+        }
         let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
         let train = Prepared::as_is(data).cancelled_by(cancel);
         let grown = forest.grow(&train, rows, 0..n_trees, seed)?;
@@ -111,7 +115,22 @@ pub(super) fn n_added(max_trees: usize, n_trees: usize, n_before: usize, n_new: 
     let (n_before, n_new) = (n_before.max(1) as f64, n_new as f64);
     let n_all = n_before + n_new;
     let n_wanted = (max_trees as f64).min(n_trees as f64 * n_all / n_before);
-    ((n_wanted * n_new / n_all).round() as usize).clamp(1, max_trees)
+    ((n_wanted * n_new / n_all).round() as usize).min(max_trees)
+}
+
+/// Says from how many rows on one of `n_trees` is due to them.
+fn too_few(n_trees: usize, n_before: usize, n_new: usize) -> Error {
+    let enough = (1..).find(|&n| n_added(n_trees, n_trees, n_before, n) > 0);
+    Error::CannotUpdate {
+        problem: format!(
+            "new rows are too few for a tree: {n_new}, after {n_before} rows and among at most {n_trees} trees"
+        ),
+        remedy: format!(
+            "collect at least {}, or train again on all rows",
+            enough.unwrap_or(n_before)
+        )
+        .into(),
+    }
 }
 
 /// Some of many things, numbered anew in their order.

@@ -6,28 +6,29 @@
 
 use super::records::Record;
 use crate::data::number;
-use crate::data::rows::Role;
+use crate::data::rows::{NamedColumns, Role};
 use crate::error::Result;
 
 /// The first number with a decimal comma and the first whose point may group thousands.
 pub(super) struct DecimalSigns {
-    /// The columns of numbers; none where commas separate fields and cannot be decimal.
-    columns: Vec<usize>,
+    /// The columns of numbers, with their names; none where commas separate fields and cannot be decimal.
+    columns: Vec<(usize, String)>,
     comma: Option<Place>,
     point: Option<Place>,
 }
 
-/// A number as it is spelt, and its line.
+/// A number as it is spelt, and where it stands.
 struct Place {
     spelt: String,
-    line: u64,
+    place: String,
 }
 
 impl DecimalSigns {
-    pub(super) fn of(separator: u8, roles: &[Role]) -> DecimalSigns {
-        let is_number = |at: &usize| matches!(roles[*at], Role::Unknown | Role::Number);
+    pub(super) fn of(separator: u8, columns: &NamedColumns) -> DecimalSigns {
+        let is_number = |at: &usize| matches!(columns.roles[*at], Role::Unknown | Role::Number);
+        let named = |at: usize| (at, columns.names[at].clone());
         let columns = match separator {
-            b';' => (0..roles.len()).filter(is_number).collect(),
+            b';' => (0..columns.roles.len()).filter(is_number).map(named).collect(),
             _ => vec![],
         };
         DecimalSigns { columns, comma: None, point: None }
@@ -35,7 +36,7 @@ impl DecimalSigns {
 
     /// Refuses the first cell that shows that a file mixes both signs.
     pub(super) fn check(&mut self, record: &Record) -> Result<()> {
-        for &column in &self.columns {
+        for &(column, ref name) in &self.columns {
             let cell = record.bytes(column).trim_ascii();
             let sign = if record.decimal_comma(column).is_some() {
                 &mut self.comma
@@ -46,17 +47,17 @@ impl DecimalSigns {
             };
             sign.get_or_insert_with(|| Place {
                 spelt: String::from_utf8_lossy(cell).into_owned(),
-                line: record.first_line().number,
+                place: format!("line {}, {name:?}", record.first_line().number),
             });
             if let (Some(comma), Some(point)) = (&self.comma, &self.point) {
                 let fault = record.fault_in(column, "numbers that are all spelt alike");
                 let help = format!(
-                    "{:?} (line {}) has a decimal comma, so {:?} (line {}) may be {} or {}: write numbers \
+                    "{:?} ({}) has a decimal comma, so {:?} ({}) may be {} or {}: write numbers \
                      without points between thousands, or all with decimal points",
                     comma.spelt,
-                    comma.line,
+                    comma.place,
                     point.spelt,
-                    point.line,
+                    point.place,
                     point.spelt.replace('.', ""),
                     point.spelt.replacen('.', ",", 1),
                 );
@@ -85,7 +86,7 @@ pub(super) fn parse_comma(cell: &[u8]) -> Option<f64> {
 }
 
 /// Whether points may group thousands: one to three digits, and then only groups of three.
-fn is_grouped(cell: &[u8]) -> bool {
+pub(super) fn is_grouped(cell: &[u8]) -> bool {
     let digits = cell.strip_prefix(b"-").or(cell.strip_prefix(b"+")).unwrap_or(cell);
     let mut groups = digits.split(|byte| *byte == b'.');
     let is_digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);

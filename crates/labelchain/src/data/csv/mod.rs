@@ -1,7 +1,7 @@
 //! CSV and TSV with a header line.
 //!
 //! Fields are separated by commas, or tabs in TSV, unless [`ReadOptions::delimiter`] says otherwise; and by
-//! semicolons or tabs where the header of a CSV file has no comma, as spreadsheets write it that have decimal
+//! semicolons or tabs where the header of a CSV file has more of these, as spreadsheets write it that have decimal
 //! commas. Between semicolons, `3,14` is a number, and so is `1.234,5`.
 //!
 //! Fields may be quoted and then hold separators, line ends and (doubled) quotes; blank lines are
@@ -35,7 +35,7 @@ use super::rows::{Cell, MAX_COLUMNS, NamedColumns, Role, Row, not_a_number, spli
 use super::{Blocks, Dataset, Format, Note, ReadOptions, Spelt, check_names, number};
 use crate::error::{ContentError, Error, Remedy, Result};
 
-use decimals::DecimalSigns;
+use decimals::{DecimalSigns, is_grouped};
 pub use delimiter::Delimiter;
 pub use names::CsvNames;
 pub(crate) use records::{Record, Records};
@@ -61,8 +61,7 @@ pub(crate) fn read<'p>(
     let mut columns = NamedColumns::new(path, names, options)?;
     let found = first_pass.separator();
     if delimiter.is_none() && found != b',' {
-        let text =
-            format!("columns are separated by {}, for the header has no comma", name_of(found));
+        let text = format!("columns are separated by {}, as the header shows", name_of(found));
         columns.notes.push(Note { code: "delimiter", text });
     }
     if columns.names.iter().all(|name| number::parse(name.as_bytes()).is_some()) {
@@ -80,7 +79,7 @@ pub(crate) fn read<'p>(
     let mut second_pass = records()?;
     second_pass.next()?;
     second_pass.max_fields = n_columns;
-    let mut signs = DecimalSigns::of(found, &columns.roles);
+    let mut signs = DecimalSigns::of(found, &columns);
     Ok(columns.into_blocks(path, options, n_rows, budget, move |rows, budget| {
         let Some(record) = second_pass.next()? else { return Ok(false) };
         check_length(record, n_columns)?;
@@ -199,6 +198,8 @@ fn refuse_other_separator(header: &Record) -> Result<()> {
 /// Finds the columns that hold something else than numbers.
 fn infer<R: Read>(records: &mut Records<R>, columns: &mut NamedColumns) -> Result<()> {
     let mut has_decimal_comma = vec![false; columns.roles.len()];
+    // Whether a number has a point, and whether one has it elsewhere than between thousands.
+    let mut has_point = vec![(false, false); columns.roles.len()];
     while let Some(record) = records.next()? {
         check_length(record, columns.roles.len())?;
         for (field, role) in columns.roles.iter_mut().enumerate() {
@@ -206,6 +207,11 @@ fn infer<R: Read>(records: &mut Records<R>, columns: &mut NamedColumns) -> Resul
                 continue;
             }
             has_decimal_comma[field] |= record.decimal_comma(field).is_some();
+            let cell = record.bytes(field).trim_ascii();
+            if record.separator() == b';' && cell.contains(&b'.') {
+                let (any, decimal) = &mut has_point[field];
+                (*any, *decimal) = (true, *decimal || !is_grouped(cell));
+            }
             match (*role, record.cell(field)) {
                 (Role::Unknown, Cell::Text) => *role = Role::Value,
                 (Role::Number, Cell::Text) => {
@@ -224,6 +230,17 @@ fn infer<R: Read>(records: &mut Records<R>, columns: &mut NamedColumns) -> Resul
             columns.names[first]
         );
         columns.notes.push(Note { code: "decimal-commas", text });
+    }
+    let is_open = |at: &usize| has_point[*at] == (true, false) && columns.roles[*at] != Role::Value;
+    let open: Vec<usize> = (0..columns.roles.len()).filter(is_open).collect();
+    if let Some(&first) = open.first() {
+        let text = format!(
+            "columns of numbers whose points all stand before three digits, read as decimal points, so that 1.500 \
+             is 1.5: {} (first: {:?}); take points between thousands out",
+            open.len(),
+            columns.names[first]
+        );
+        columns.notes.push(Note { code: "points", text });
     }
     Ok(())
 }

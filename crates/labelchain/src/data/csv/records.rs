@@ -25,7 +25,7 @@ pub(crate) struct Records<'p, R> {
 }
 
 impl<'p, R: Read> Records<'p, R> {
-    /// Where no separator is given, the first line shows it: a comma, unless that line has none.
+    /// Where no separator is given, the first line shows it.
     pub(crate) fn new(
         lines: Lines<'p, R>,
         separator: Option<u8>,
@@ -84,7 +84,8 @@ impl<'p, R: Read> Records<'p, R> {
     }
 }
 
-/// What separates the fields of a header: a comma; a semicolon or a tab where it has no comma outside of quotes.
+/// What separates the fields of a header: of comma, semicolon and tab the one that stands in it most often, outside
+/// of quotes, and of equals the first.
 fn separator_of(header: &[u8]) -> u8 {
     let mut is_quoted = false;
     let is_outside = |byte: &&u8| {
@@ -92,8 +93,9 @@ fn separator_of(header: &[u8]) -> u8 {
         !is_quoted
     };
     let outside: Vec<u8> = header.iter().filter(is_outside).copied().collect();
-    let found = [b',', b';', b'\t'].into_iter().find(|separator| outside.contains(separator));
-    found.unwrap_or(b',')
+    let n_of = |separator: &u8| memchr::memchr_iter(*separator, &outside).count();
+    // The last of equals is taken.
+    [b'\t', b';', b','].into_iter().max_by_key(n_of).unwrap_or(b',')
 }
 
 /// One record and where it stands.

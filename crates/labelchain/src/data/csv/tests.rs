@@ -270,7 +270,9 @@ fn semicolons_and_tabs_are_found_in_the_header() {
         Some(&["1,5".to_string()][..]),
         "only semicolons say so"
     );
-    // A comma in the header separates, and so nothing else does.
+    // What stands there most often separates, and of equals the comma.
+    let semicolons = data("sum (EUR, net);z;y\n1;5;0\n", &last(1));
+    assert_eq!(semicolons.attributes()[0].name, "sum (EUR, net)");
     let commas = data("x;z,y\n1;5,0\n", &last(1));
     assert_eq!(commas.attributes()[0].name, "x;z");
 }
@@ -282,11 +284,17 @@ fn a_point_is_decimal_or_groups_thousands_but_not_both_in_one_file() {
     assert_eq!(first("x;y\n-1.234.567,25;0\n"), -1_234_567.25);
     assert_eq!(first("x;y\n1.500;0\n"), 1.5, "no other cell says that commas are decimal");
     assert_eq!(first("x,y\n1.500,0\n"), 1.5);
+    let codes = |text: &str| -> Vec<&str> {
+        reading(text, &last(1)).notes.iter().map(|note| note.code).collect()
+    };
+    assert_eq!(codes("x;y\n1.500;0\n20;1\n"), ["delimiter", "points"]);
+    assert_eq!(codes("x;y\n1.500;0\n0.25;1\n"), ["delimiter"]);
+    assert_eq!(codes("x,y\n1.500,0\n20,1\n"), [""; 0]);
     for odd in ["1.23,5", "1234.567,5", ".123,5", "1..234,5"] {
         let read = data(format!("x;y\n{odd};0\n"), &last(1));
         assert_eq!(read.attributes()[0].values(), Some(&[odd.to_string()][..]));
     }
-    let remedy = "\"3,14\" (line 3) has a decimal comma, so \"1.500\" (line 2) may be 1500 or 1,500: \
+    let remedy = "\"3,14\" (line 3, \"share\") has a decimal comma, so \"1.500\" (line 2, \"sum\") may be 1500 or 1,500: \
                   write numbers without points between thousands, or all with decimal points";
     let (message, help) = refusal("sum;share;y\n1.500;1;0\n2;3,14;1\n", &last(1));
     assert_eq!(
@@ -373,7 +381,7 @@ fn a_label_list_beside_the_file_is_found() {
 #[test]
 fn without_any_word_about_labels_there_are_none() {
     let (message, help) = refusal("x,y\n1,0\n", &ReadOptions::default());
-    assert_eq!(message, "t.csv: no labels found: no t.xml beside it");
+    assert_eq!(message, "t.csv: no labels found: no t.xml beside it; the columns are \"x\", \"y\"");
     assert!(help.contains("`labels_last = N`"), "{help}");
 }
 

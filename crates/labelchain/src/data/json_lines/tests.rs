@@ -90,7 +90,9 @@ fn a_column_that_is_known_to_be_numeric_takes_strings_that_are_numbers() {
         refusal("{\"n\":\"ten\",\"y\":1}", &known(last(1))),
         (
             "t.jsonl, line 1, column 6: expected a number, as \"n\" was in training, found \"\\\"ten\\\"\"".into(),
-            "a missing cell is empty, ? or NA".into()
+            "a number is spelt 1234.56, or 1234,56 where semicolons separate fields, without units; a missing \
+             cell is empty, ? or NA"
+                .into()
         )
     );
 }
