@@ -232,8 +232,8 @@ class LabelChainClassifier(ClassifierMixin, BaseEstimator):
             )
         request = self._request(rows, aim, known, index_of(X))
         if row is not None:
-            if not 0 <= row < rows.n_rows:
-                raise _labelchain.RequestError(f"row is {row}, but X has {rows.n_rows} rows, counted from 0")
+            if row < 0:
+                raise _labelchain.RequestError(f"row is {row}, but rows are counted from 0")
             labels = request["known"]
             if labels is not None and labels.n_rows != rows.n_rows:
                 raise _labelchain.DataError(

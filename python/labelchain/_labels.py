@@ -243,6 +243,10 @@ def _sparse(
     if classes is not None and classes.tolist() != [0, 1]:
         raise DataError(f"{what} is sparse, and so holds 0 and 1, but labels are {_either(classes)}")
     csr = Y.tocsr(copy=True)
+    try:
+        csr.check_format()
+    except ValueError as error:
+        raise DataError(f"{what} is no sound sparse matrix: {error}") from error
     csr.sum_duplicates()
     csr.eliminate_zeros()
     if csr.data.size and not (csr.data == 1).all():
