@@ -14,7 +14,8 @@ SHOWN = 5
 class Explanation:
     """The vote on a row, and the walk of the member that agrees most with it.
 
-    `to_dict` has everything: what each member decided, in which order, and how strongly it spoke.
+    Printed it is text, a notebook shows it as HTML, and `plot` draws it. `to_dict` has everything: what each member
+    decided, in which order, and how strongly it spoke.
     """
 
     def __init__(self, text: str, row: int = 0) -> None:
@@ -91,14 +92,19 @@ class Explanation:
             f"They were decided {order}:"
         )
 
-    def _votes(self) -> list[list[str]]:
-        """Label, share of votes, probability."""
+    def _votes(self) -> tuple[list[str], list[list[str]]]:
+        """Label, share of votes, probability, and the probability from which on the label is given."""
         of = self._content
-        probabilities = of["probabilities"] or {}
-        return [
+        probabilities, thresholds = of["probabilities"] or {}, of.get("thresholds")
+        head = ["label", "votes", "probability"]
+        rows = [
             [label, f"{share:.2f}", f"{probabilities[label]:.2f}" if label in probabilities else ""]
             for label, share in zip(of["labels"], of["votes"])
         ]
+        if thresholds is None:
+            return head, rows
+        given = lambda threshold: "never" if threshold is None else f"{threshold:.2f}"
+        return [*head, "given from"], [[*row, given(thresholds[row[0]])] for row in rows]
 
     def _neighbours(self) -> list[list[str]]:
         """The training rows that the answer rests on most, by name where they have one: row, weight, labels."""
@@ -125,7 +131,7 @@ class Explanation:
             for ask in self._content.get("ask", [])[: 2 * SHOWN]
         ]
         tables = [
-            (self._title(), ["label", "votes", "probability"], self._votes()),
+            (self._title(), *self._votes()),
             (self._walk_title(), *self._steps()),
             (f"What inputs add to the {unit} of a label, before any decision:",
              ["label", "input", "value", "adds"], self._inputs()),

@@ -182,7 +182,8 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
     // The vote of one member is the answer.
     let votes_title = if n > 1 { "votes  " } else { "" };
     if explanation.probabilities.is_some() {
-        let _ = writeln!(page, "  {:<wide$}  {votes_title}probability", "label");
+        let given_from = if explanation.thresholds.is_some() { "  given from" } else { "" };
+        let _ = writeln!(page, "  {:<wide$}  {votes_title}probability{given_from}", "label");
     }
     for (at, name) in names.iter().enumerate() {
         let share = explanation.shares[at];
@@ -202,6 +203,11 @@ fn vote(model: &Model, explanation: &Explanation) -> String {
             Some(all) => {
                 votes = if n > 1 { format!("{votes:>5}  ") } else { String::new() };
                 let _ = write!(votes, "{:.3}", all[at]);
+                match explanation.thresholds.as_ref().map(|of| of[at]) {
+                    Some(Some(threshold)) => votes += &format!("        {threshold:>10.3}"),
+                    Some(None) => votes += &format!("        {:>10}", "never"),
+                    None => {}
+                }
                 all[at]
             }
             None => share,

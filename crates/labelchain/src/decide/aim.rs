@@ -116,7 +116,7 @@ pub static AIMS: &[AimForm] = &[
     AimForm {
         name: "precision",
         argument: Some("P"),
-        about: "as many labels as can be given while a share P of them is right, label by label",
+        about: "as many labels as can be given while a share P of them is right with 90 % confidence, label by label",
         read: |share| share.parse().ok().and_then(Share::new).map(Aim::Precision),
     },
     AimForm {

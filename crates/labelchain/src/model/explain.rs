@@ -23,6 +23,9 @@ pub struct Explanation<'m> {
     pub shares: Vec<f64>,
     /// The probability of each label; none where the model gives none.
     pub probabilities: Option<Vec<f64>>,
+    /// The probability from which on each label is given, by label, none where it never is; `None` where the aim does
+    /// not go by thresholds.
+    pub thresholds: Option<Vec<Option<f64>>>,
     /// The labels that were known before, by label: whether they are relevant.
     pub known: Vec<Option<bool>>,
     /// How each member decided.
@@ -103,12 +106,14 @@ impl<'m> AlignedRows<'m> {
     pub fn explain_decisions(&self) -> Result<Vec<Explanation<'m>>> {
         let prediction = self.predict()?;
         let labels = &prediction.labels;
+        let thresholds = self.model.ensemble.thresholds(self.aim);
         let explain = |(row, members): (usize, Vec<Trace>)| Explanation {
             model: self.model,
             relevant: labels.ids().map(|label| labels.get(row, label)).collect(),
             known: labels.ids().map(|label| self.known.as_ref()?.cell(row, label)).collect(),
             shares: prediction.shares(row).to_vec(),
             probabilities: prediction.probabilities(row).map(<[f64]>::to_vec),
+            thresholds: thresholds.clone(),
             members,
             neighbours: Vec::new(),
             unit: "",
@@ -191,7 +196,7 @@ impl Explanation<'_> {
     /// not know. `votes` are the shares, `probabilities` by name, `support` the scores, `relevant` the names of the labels
     /// predicted, and each member has `order`, `local_f1`, `weight`, `nearest`, `decisions`. All arrays are by
     /// label, except `order`; what a method does not have is null; infinite scores are ±1e308. Where
-    /// labels were known, `known` has them by name, as 0 or 1. `neighbours`, `inputs`, `base_values` and
+    /// labels were known, `known` has them by name, as 0 or 1; where the aim goes by them, `thresholds` by name. `neighbours`, `inputs`, `base_values` and
     /// their `unit` are there where the explanation has them.
     pub fn json(&self, row: usize) -> Value {
         let member = |trace: &Trace| {
@@ -211,16 +216,20 @@ impl Explanation<'_> {
             }
             member
         };
+        let by_name = |values: &mut dyn Iterator<Item = Value>| -> Value {
+            let names = self.model.label_names().iter().cloned();
+            names.zip(values).collect::<serde_json::Map<_, _>>().into()
+        };
         let mut explanation = json!({
             "row": row,
             "votes": self.shares,
-            "probabilities": self.probabilities.as_ref().map(|of| {
-                let names = self.model.label_names().iter().cloned();
-                names.zip(of.iter().map(|&p| json!(p))).collect::<serde_json::Map<_, _>>()
-            }),
+            "probabilities": self.probabilities.as_ref().map(|of| by_name(&mut of.iter().map(|&p| json!(p)))),
             "relevant": self.relevant_names(),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
         });
+        if let Some(thresholds) = &self.thresholds {
+            explanation["thresholds"] = by_name(&mut thresholds.iter().map(|&it| json!(it)));
+        }
         let names = self.model.label_names();
         if !self.neighbours.is_empty() {
             let neighbour = |of: &Neighbour| {
@@ -251,8 +260,7 @@ impl Explanation<'_> {
             };
             explanation["unit"] = self.unit.into();
             explanation["inputs"] = self.inputs.iter().map(input).collect();
-            let values = names.iter().cloned().zip(self.base_values.iter().map(|&it| json!(it)));
-            explanation["base_values"] = values.collect::<serde_json::Map<_, _>>().into();
+            explanation["base_values"] = by_name(&mut self.base_values.iter().map(|&it| json!(it)));
         }
         for (name, known) in names.iter().zip(&self.known) {
             if let Some(relevant) = known {
