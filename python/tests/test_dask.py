@@ -391,7 +391,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_that_was_written(study, tmp_pa
     address = tmp_path / "scheduler.json"
     here = ["--host", "127.0.0.1"]
     scheduler = ["scheduler", *here, "--port", "0", "--dashboard-address", "127.0.0.1:0", "--scheduler-file"]
-    worker = ["worker", *here, "--no-nanny", "--no-dashboard", "--nthreads", "1", "--death-timeout", "5"]
+    worker = ["worker", *here, "--no-nanny", "--no-dashboard", "--nthreads", "1", "--death-timeout", PATIENCE]
     start = lambda *command: subprocess.Popen(  # noqa: E731
         [sys.executable, "-m", "dask", *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
