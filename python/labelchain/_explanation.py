@@ -98,18 +98,19 @@ class Explanation:
         probabilities, thresholds = of["probabilities"] or {}, of.get("thresholds")
         head = ["label", "votes", "probability"]
         rows = [
-            [label, f"{share:.2f}", f"{probabilities[label]:.2f}" if label in probabilities else ""]
+            [label, f"{share:.2f}", f"{probabilities[label]:.3f}" if label in probabilities else ""]
             for label, share in zip(of["labels"], of["votes"])
         ]
         if thresholds is None:
             return head, rows
-        given = lambda threshold: "never" if threshold is None else f"{threshold:.2f}"
+        given = lambda threshold: "never" if threshold is None else f"{threshold:.3f}"
         return [*head, "given from"], [[*row, given(thresholds[row[0]])] for row in rows]
 
     def _neighbours(self) -> list[list[str]]:
         """The training rows that the answer rests on most, by name where they have one: row, weight, labels."""
+        name = lambda of: next(iter(of["id"].values())) if "id" in of else str(of["row"])  # noqa: E731
         return [
-            [next(iter(of["id"].values()), "") if "id" in of else str(of["row"]), f"{of['weight']:.1%}", ", ".join(of["labels"]) or "none"]
+            [name(of), f"{of['weight']:.1%}", ", ".join(of["labels"]) or "none"]
             for of in self._content.get("neighbours", [])[:SHOWN]
         ]
 

@@ -61,8 +61,8 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
     if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
         raise DataError("X is a plan of polars, and no table yet\n  help: X.collect() makes one")
     kind = frame_kind(X)
-    if kind is not None and not reset:
-        X = _without_left_out(estimator, X, kind)
+    if kind == "pandas" and not reset:
+        X = _without_left_out(estimator, X)
     if kind is not None and not (kind == "pandas" and _is_numeric(X)):
         if kind == "pandas":
             check_names(estimator, X, reset=reset)
@@ -70,6 +70,8 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
             n_columns = len(columns)
         else:
             table = arrow_table(X)
+            if not reset and (left := _left_out(estimator, table.names)):
+                table = table.without(left)
             _check_arrow_names(estimator, table.names, reset=reset)
             n_columns = len(table.names)
         if not n_columns:
@@ -84,8 +86,14 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
         if not reset:
             return rows
         texts = [estimator.text] if isinstance(estimator.text, str) else list(estimator.text or [])
-        is_string = _are_strings(X) if kind in ("pandas", "polars") else [name in table.strings for name in table.names]
-        return rows.with_roles(texts, [name for name, is_it in zip(names, is_string) if is_it])
+        if kind == "pandas":
+            is_string = [_is_string(X.dtypes.iloc[at], column) for at, column in enumerate(columns)]
+        else:
+            categories = _polars_categories(X) if kind == "polars" else ()
+            strings = {*table.strings}.difference(categories)
+            is_string = [name in strings for name in table.names]
+        found = [name for name, is_it in zip(names, is_string) if is_it]
+        return rows.with_roles(texts, found) if texts or found else rows
     if reset and getattr(estimator, "text", None):
         raise DataError(
             "text names columns of a data frame, and X has only numbers\n"
@@ -101,32 +109,31 @@ def to_rows(estimator: Any, X: Any, labels: Labels | None, *, reset: bool) -> Ro
     return Rows.from_dense(_plain(X), names, labels)
 
 
-def _without_left_out(estimator: Any, frame: Any, kind: str) -> Any:
-    """A frame without the columns that a model from a file says were in its training table and are no inputs."""
+def _without_left_out(estimator: Any, frame: Any) -> Any:
+    """A frame of pandas without the columns that a model from a file says were in its training table and are no
+    inputs."""
+    left = _left_out(estimator, frame.columns)
+    return frame.drop(columns=left) if left else frame
+
+
+def _left_out(estimator: Any, names: Iterable[str]) -> list[str]:
     model, known = getattr(estimator, "_model", None), getattr(estimator, "feature_names_in_", ())
-    if model is None or kind == "arrow":
-        return frame
-    names = frame.schema.names if kind == "pyarrow" else list(frame.columns)
-    left = [name for name in names if name in model.left_out and name not in known]
-    if not left:
-        return frame
-    if kind == "pyarrow":
-        return frame.select([name for name in names if name not in left])
-    return frame.drop(columns=left) if kind == "pandas" else frame.drop(left)
+    left_out = set() if model is None else {*model.left_out}.difference(known)
+    return [name for name in names if name in left_out]
 
 
-def _are_strings(frame: Any) -> list[bool]:
-    """Which columns of a frame of pandas or polars are of strings, and not said to be categories."""
-    if frame_kind(frame) == "polars":
-        import polars as pl
-
-        return [dtype == pl.String for dtype in frame.dtypes]
+def _is_string(dtype: Any, column: Column) -> bool:
+    """Whether a column of pandas is of strings, and not said to be of categories."""
     import pandas as pd
 
-    types = pd.api.types
-    is_category = lambda dtype: isinstance(dtype, pd.CategoricalDtype)
-    is_string = lambda dtype: types.is_object_dtype(dtype) or types.is_string_dtype(dtype)
-    return [is_string(dtype) and not is_category(dtype) for dtype in frame.dtypes]
+    return isinstance(column[2], list) and not isinstance(dtype, pd.CategoricalDtype)
+
+
+def _polars_categories(frame: Any) -> list[str]:
+    """The columns of polars that are categories, and were made strings on the way."""
+    import polars as pl
+
+    return [name for name, dtype in frame.schema.items() if dtype == pl.Categorical]
 
 
 def _is_as_trained(estimator: Any, X: Any) -> bool:

@@ -242,8 +242,10 @@ def _sparse(
 ) -> tuple[Labels, Container]:
     if classes is not None and classes.tolist() != [0, 1]:
         raise DataError(f"{what} is sparse, and so holds 0 and 1, but labels are {_either(classes)}")
-    csr = Y.tocsr(copy=True)
     try:
+        # Formats other than CSR and CSC are checked when they are made.
+        getattr(Y, "check_format", lambda: None)()
+        csr = Y.tocsr(copy=True)
         csr.check_format()
     except ValueError as error:
         raise DataError(f"{what} is no sound sparse matrix: {error}") from error

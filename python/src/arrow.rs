@@ -65,6 +65,19 @@ impl ArrowTable {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// The same table without some columns.
+    fn without(&self, names: Vec<String>) -> PyResult<ArrowTable> {
+        let fields = self.schema.fields().iter().enumerate();
+        let kept: Vec<usize> =
+            fields.filter(|(_, field)| !names.contains(field.name())).map(|(at, _)| at).collect();
+        let project = || {
+            let schema = Arc::new(self.schema.project(&kept)?);
+            let pieces = self.pieces.iter().map(|piece| piece.project(&kept));
+            Ok(ArrowTable { schema, pieces: pieces.collect::<Result<_, ArrowError>>()? })
+        };
+        project().map_err(|error: ArrowError| DataError::new_err(error.to_string()))
+    }
+
     /// The names of the columns of strings.
     #[getter]
     fn strings(&self) -> Vec<String> {

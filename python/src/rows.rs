@@ -207,7 +207,9 @@ impl Rows {
         let (data, notes) = roles.apply(self.data.clone(), "X".as_ref()).map_err(exception)?;
         let said = |note: Note| match note.code {
             "texts" => note.text + "; text=COLUMN learns from the words",
-            "identifiers" => note.text + "; a column of type category is learned from",
+            "identifiers" | "almost-dates" => {
+                note.text + "; a column of type category is learned from"
+            }
             _ => note.text,
         };
         Ok(Rows { data, notes: notes.into_iter().map(said).collect() })

@@ -245,21 +245,28 @@ impl ModelAndRows {
                 block.notes.push(Note { code: "ignored-labels", text: text.into() });
             }
             let rows = model.rows(block.table, path)?;
-            Ok((self.with_ids(model, ids, rows)?, block.notes))
+            // An answer does not depend on whether another row has the same identifier.
+            let (rows, _) = self.with_ids(model, ids, rows)?;
+            Ok((rows, block.notes))
         }))
     }
 
     /// The same rows, with the columns set apart that say which row is which: those that are asked for, and
-    /// those of the model that are there.
-    pub(crate) fn with_ids(&self, model: &Model, ids: &[String], rows: Dataset) -> Result<Dataset> {
+    /// those of the model that are there; and what is noted about them.
+    pub(crate) fn with_ids(
+        &self,
+        model: &Model,
+        ids: &[String],
+        rows: Dataset,
+    ) -> Result<(Dataset, Vec<Note>)> {
         let is_there = |name: &&String| rows.attributes().iter().any(|of| of.name == **name);
         let of_model = model.ids().iter().filter(|name| !ids.contains(name)).filter(is_there);
         let id: Vec<String> = ids.iter().chain(of_model).cloned().collect();
         if id.is_empty() {
-            return Ok(rows);
+            return Ok((rows, vec![]));
         }
         let roles = ColumnRoles { id, ..ColumnRoles::default() };
-        roles.apply(rows, &self.data.path).map(|(rows, _)| rows)
+        roles.apply(rows, &self.data.path)
     }
 
     /// The selected rows, of so many at a time: as the file has them, and as the model takes them.
@@ -493,6 +500,7 @@ pub(crate) fn note_in_words(note: &Note) -> String {
     let remedy = match note.code {
         "identifiers" => "; --id COLUMN carries such a column along, --keep COLUMN learns from it",
         "texts" => "; --text COLUMN learns from the words",
+        "almost-dates" => "; --keep COLUMN learns from them as names",
         "tag-separator" => "; --tag-separator says what it is",
         "dates" => "; --keep COLUMN takes them for names",
         "ignored-labels" => "; --known keeps those that are there",
@@ -524,9 +532,9 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "COLUMN", help_heading = LABELS)]
     tags: Option<String>,
 
-    /// What stands between two tags
-    #[arg(long, value_name = "TEXT", default_value = ";", help_heading = LABELS)]
-    tag_separator: String,
+    /// What stands between two tags [default: ;]
+    #[arg(long, value_name = "TEXT", help_heading = LABELS)]
+    tag_separator: Option<String>,
 
     /// Make numeric labels relevant or irrelevant by a comparison such as '>0'
     #[arg(long, value_name = "COMPARISON", help_heading = READING)]
@@ -952,6 +960,11 @@ enum MissingLabelsArg {
 }
 
 impl ReadingArgs {
+    /// Whether the user says what stands between tags.
+    pub(crate) fn names_tag_separator(&self) -> bool {
+        self.tag_separator.is_some()
+    }
+
     pub(crate) fn binarize(&self) -> Option<Threshold> {
         self.binarize
     }
@@ -1048,7 +1061,8 @@ impl ReadingArgs {
         } else if let Some(path) = &self.labels_xml {
             LabelChoice::Xml(path.clone())
         } else if let Some(column) = &self.tags {
-            LabelChoice::Tags { column: column.clone(), separator: self.tag_separator.clone() }
+            let separator = self.tag_separator.clone().unwrap_or_else(|| ";".into());
+            LabelChoice::Tags { column: column.clone(), separator }
         } else {
             LabelChoice::Detect
         }

@@ -83,7 +83,7 @@ pub(crate) fn answer(
     }
     let names = model.label_names();
     let mut answer = json!({ "aim": aim.to_string() });
-    answer["thresholds"] = match served.thresholds(aim) {
+    answer["thresholds"] = match served.model.thresholds(aim) {
         Some(thresholds) => by_name(names, thresholds.into_iter().map(|it| json!(it))),
         None => Value::Null,
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::body::Bytes;
 use labelchain::data::{Attribute, AttributeKind, LabelChoice, MissingLabels, ReadOptions};
-use labelchain::decide::{AIMS, Aim, DecisionRule};
+use labelchain::decide::AIMS;
 use labelchain::{Error, Model, Result};
 use serde_json::{Map, Value, json};
 
@@ -46,19 +46,6 @@ impl Served {
         };
         let description = describe(&model, &columns, example, limits).to_string().into();
         Ok(Served { model, columns, options, description })
-    }
-
-    /// The probability from which on each label is given, by label, where the aim has such; none for a label
-    /// that is never given.
-    pub(crate) fn thresholds(&self, aim: Aim) -> Option<Vec<Option<f64>>> {
-        let rule = match self.model.calibration() {
-            Some(calibration) => Some(DecisionRule::of(aim, calibration)),
-            None => DecisionRule::uncalibrated(aim, self.model.label_names().len()),
-        };
-        match rule {
-            Some(DecisionRule::Thresholds(thresholds)) => Some(thresholds),
-            _ => None,
-        }
     }
 }
 

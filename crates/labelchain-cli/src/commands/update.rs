@@ -92,7 +92,9 @@ impl Update {
         let options = data.reading.by_columns_of(model, &[], &data.path);
         let reading = read(&data.path, &options)?;
         // Tags that are not cut would be learned as labels of their own.
-        if let Some(note) = reading.notes.iter().find(|note| note.code == "tag-separator") {
+        let note = reading.notes.iter().find(|note| note.code == "tag-separator");
+        let adds = self.new_labels == Unknown::Add && !data.reading.names_tag_separator();
+        if let (Some(note), true) = (note, adds) {
             return Err(Error::Columns {
                 path: data.path.clone(),
                 problem: note.text.clone(),
@@ -101,7 +103,8 @@ impl Update {
         }
         notes(&reading.notes);
         let rows = selection.of(reading.table, &data.path)?.into_rows()?;
-        let mut rows = self.files.with_ids(model, &[], rows)?;
+        let (mut rows, found) = self.files.with_ids(model, &[], rows)?;
+        notes(&found);
         if let LabelChoice::Tags { .. } = options.labels {
             rows = with_absent_labels(rows, model)?;
         }

@@ -486,7 +486,7 @@ function showSimilar() {
     return make("span", { className: "weight", ariaHidden: "true" }, fill);
   };
   // By name where they have one, and by number otherwise.
-  const [heading] = Object.keys(all[0]?.id ?? { row: 0 });
+  const [heading] = Object.keys(all.find((one) => one.id)?.id ?? { row: 0 });
   const nameOf = (one) => one.id ? one.id[heading] : one.row;
   const rows = all.slice(0, MOST_ROWS).map((one) => make("tr", {}, make("th", { scope: "row", textContent: nameOf(one) }),
     make("td", {}, percent(one.weight), weightBar(one.weight)),

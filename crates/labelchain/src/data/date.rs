@@ -82,9 +82,33 @@ fn year_month_day(date: &[u8]) -> Option<[i64; 3]> {
         (None, Some([day, month, year])) => ([year, month, day], [4..=4, 1..=2, 1..=2]),
         (None, None) => return None,
     };
-    let fits = parts.iter().zip(lengths).all(|(part, length)| length.contains(&part.len()));
+    // Looked at first, so that no number is too large to be counted.
+    if !parts.iter().zip(lengths).all(|(part, length)| length.contains(&part.len())) {
+        return None;
+    }
     let [year, month, day] = parts.map(number);
-    fits.then_some([year?, month?, day?])
+    Some([year?, month?, day?])
+}
+
+/// Whether people may take a text for a date, also where its day and month cannot be told apart: three numbers with
+/// slashes, points or hyphens between them, of which the first or the last is a year of four digits and the others
+/// could be a day and a month; with slashes also a year of two digits. `1.2.3` is a version.
+pub(crate) fn looks_like_date(text: &str) -> bool {
+    let date = text.trim().split(['T', 't', ' ']).next().unwrap_or_default();
+    let parts: Vec<&str> = date.split(['/', '.', '-']).collect();
+    let &[first, middle, last] = &parts[..] else { return parse(text).is_some() };
+    let of_digits = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
+        lengths.contains(&part.len()).then(|| number(part.as_bytes())).flatten()
+    };
+    let is_year =
+        |part: &str| of_digits(part, 4..=4).is_some_and(|year| (1000..3000).contains(&year));
+    let is_short = |part: &str| of_digits(part, 1..=2).is_some_and(|n| (0..=31).contains(&n));
+    let has_two_digits =
+        || date.contains('/') && is_short(first) && of_digits(last, 2..=2).is_some();
+    is_short(middle)
+        && (is_year(first) && is_short(last)
+            || is_short(first) && is_year(last)
+            || has_two_digits())
 }
 
 /// A number of digits and nothing else.
@@ -220,6 +244,8 @@ mod tests {
             "29.2.24",
             "29.2.2024.",
             "29.02-2024",
+            "99999999999999999999-01-01",
+            "1.2.99999999999999999999",
             "1/2/2024",
             "20240229",
             "2024-02-29x",
@@ -234,6 +260,20 @@ mod tests {
             "2024-02-2é",
         ] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_and_numbers_of_telephones_do_not_look_like_dates() {
+        for text in
+            ["2024-02-29", "29.2.2024 12:00", "2/29/2024", "29/2/24", "2024/2/29", "31.02.2025"]
+        {
+            assert!(looks_like_date(text), "{text}");
+        }
+        for text in
+            ["1.2.3", "555-123-4567", "12-34-56", "2024", "a/b/2024", "1/2/3", "2024-99-01", ""]
+        {
+            assert!(!looks_like_date(text), "{text}");
         }
     }
 

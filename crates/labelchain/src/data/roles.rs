@@ -1,6 +1,6 @@
 //! What the columns of a table are for: inputs, identifiers, dates, texts; and which are left out.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -110,8 +110,12 @@ impl ColumnRoles {
     pub fn apply(&self, data: Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
         let names: Vec<String> = data.attributes().iter().map(|of| of.name.clone()).collect();
         let columns = Columns { path, names: &names, relation: None };
+        let by_name: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         let places = |wanted: &[String]| -> Result<HashSet<usize>> {
-            wanted.iter().map(|name| columns.position("input", name)).collect()
+            let known = |name: &String| by_name.get(name.as_str()).copied();
+            let place = |name| known(name).map_or_else(|| columns.position("input", name), Ok);
+            wanted.iter().map(place).collect()
         };
         let [drop, id, text, keep] = [&self.drop, &self.id, &self.text, &self.keep];
         let (drop, id, text, keep) = (places(drop)?, places(id)?, places(text)?, places(keep)?);
@@ -291,15 +295,8 @@ fn found(data: &Dataset, at: usize) -> Found {
             if !values.is_empty() && values.iter().all(|value| date::parse(value).is_some()) {
                 return Found::Date;
             }
-            let looks_like_date = |value: &&&str| {
-                date::parse(value).is_some() || {
-                    let parts: Vec<&str> = value.split(['/', '.', '-']).collect();
-                    let is_number = |part: &&str| part.parse::<u16>().is_ok();
-                    parts.len() == 3 && parts.iter().all(is_number)
-                }
-            };
-            let n_dates = values.iter().filter(looks_like_date).count();
-            if n_dates > 1 && n_dates * 2 >= values.len() {
+            let n_dates = values.iter().filter(|value| date::looks_like_date(value)).count();
+            if n_cells >= FEWEST_ROWS && n_dates > 1 && n_dates * 2 > values.len() {
                 return Found::AlmostDate;
             }
             // Half as many values as cells: hardly any value will be met again.

@@ -382,11 +382,16 @@ impl<'o> Rows<'o> {
         let LabelChoice::Tags { separator, .. } = &self.options.labels else { return vec![] };
         let mut notes = Vec::new();
         let without = self.tag_starts.windows(2).filter(|span| span[0] == span[1]).count();
-        let without = without - self.rows_without_tags.len();
+        // Rows whose tags are not known are counted apart, and there are none any more if they were dropped.
+        let unknown = match self.options.missing_labels {
+            MissingLabels::Drop => 0,
+            _ => self.n_without_label,
+        };
+        let without = without.saturating_sub(unknown);
         if without > 0 {
             let rows = if without == 1 { "1 row has" } else { &format!("{without} rows have") };
             let text = format!(
-                "{rows} no tag, so that no label is relevant there; write NA where tags are not known"
+                "{rows} no tag, so that no label is relevant there; where tags are not known, write NA (in JSON null)"
             );
             notes.push(Note { code: "no-tags", text });
         }

@@ -205,7 +205,7 @@ impl Model {
     /// The labels that an aim never gives, because no threshold reaches what it asks for, and those that it gives
     /// to every row.
     fn given_whatever(&self, aim: Aim) -> Vec<Note> {
-        let Some(thresholds) = self.ensemble.thresholds(aim) else { return vec![] };
+        let Some(thresholds) = self.thresholds(aim) else { return vec![] };
         let note = |code, what: &str, is_it: &dyn Fn(Option<f64>) -> bool| {
             let named = self.label_names.iter().zip(&thresholds);
             let names: Vec<&str> =

@@ -106,7 +106,7 @@ impl<'m> AlignedRows<'m> {
     pub fn explain_decisions(&self) -> Result<Vec<Explanation<'m>>> {
         let prediction = self.predict()?;
         let labels = &prediction.labels;
-        let thresholds = self.model.ensemble.thresholds(self.aim);
+        let thresholds = self.model.thresholds(self.aim);
         let explain = |(row, members): (usize, Vec<Trace>)| Explanation {
             model: self.model,
             relevant: labels.ids().map(|label| labels.get(row, label)).collect(),

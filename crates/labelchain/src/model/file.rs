@@ -165,7 +165,7 @@ enum StoredOrders<B> {
 
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
-    /// that of labelchain 0.1, formats 7 to 11 those of development versions of 0.2.
+    /// that of labelchain 0.1, formats 7 to 12 those of development versions of 0.2.
     pub const FORMAT: u32 = 13;
 
     /// The model file as bytes.

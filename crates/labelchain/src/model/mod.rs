@@ -144,9 +144,9 @@ impl Model {
     }
 
     /// What the first of these columns says of a training row, by which an explanation names it; none where
-    /// there is no such column.
+    /// there is no such column, or its cell is missing.
     pub fn row_id(&self, row: usize) -> Option<&str> {
-        self.row_ids.get(row).map(String::as_str)
+        self.row_ids.get(row).map(String::as_str).filter(|id| !id.is_empty())
     }
 
     /// The columns of the training file that were left out.
@@ -193,6 +193,12 @@ impl Model {
     /// training rows to learn it from.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.ensemble.calibration()
+    }
+
+    /// The probability from which on each label is given by an aim, by label, none where it never is; `None` where the
+    /// aim does not go by thresholds.
+    pub fn thresholds(&self, aim: Aim) -> Option<Vec<Option<f64>>> {
+        self.ensemble.thresholds(aim)
     }
 
     /// An estimate of its losses, for the aim that it was trained for: those of its answers about training

@@ -1,7 +1,7 @@
 //! Learning from further rows without the rows before.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::Model;
@@ -137,15 +137,16 @@ impl Model {
         };
         let share = sampling.sample * sampling.fit_share;
         let ensemble = self.ensemble.updated(&further, share, undersampling)?;
-        let dropped = match (self.out_of_bag.is_some(), self.importance().is_some()) {
-            (true, true) => Some("the estimate of its losses and the importance of inputs were"),
-            (true, false) => Some("the estimate of its losses was"),
-            (false, true) => Some("the importance of inputs was"),
+        let importance = self.importance().is_some() && ensemble.importance().is_none();
+        let dropped = match (self.out_of_bag.is_some(), importance) {
+            (true, true) => Some("the estimate of its losses and the importance of inputs are"),
+            (true, false) => Some("the estimate of its losses is"),
+            (false, true) => Some("the importance of inputs is"),
             (false, false) => None,
         };
         notes.extend(dropped.map(|what| Note {
             code: "estimate-dropped",
-            text: format!("{what} about the model before, and dropped"),
+            text: format!("{what} dropped, because the rows are not kept that it rests on"),
         }));
         if ensemble.calibration().is_some() {
             let new = if rows.n_labels() > self.label_names.len() {
@@ -294,8 +295,10 @@ impl Model {
         if let Some(first) = unknown.first() {
             let spelt =
                 |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            let known: HashMap<String, &String> =
+                self.label_names.iter().map(|known| (spelt(known), known)).collect();
             let alike = unknown.iter().find_map(|name| {
-                let known = self.label_names.iter().find(|known| spelt(known) == spelt(name))?;
+                let known = known.get(&spelt(name))?;
                 Some(format!("; {name:?} is spelt {known:?} in the model"))
             });
             let what = format!(

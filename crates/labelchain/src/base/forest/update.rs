@@ -33,7 +33,7 @@ impl ForestModel {
         let &FurtherRows { data, rows, n_before, seed, cancel, .. } = further;
         let n_trees = n_added(forest.n_trees, self.trees.len(), n_before, rows.len());
         if n_trees == 0 {
-            return Err(too_few(forest.n_trees.min(self.trees.len()), n_before, rows.len()));
+            return Err(too_few(forest.n_trees, self.trees.len(), n_before, rows.len()));
         }
         let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
         let train = Prepared::as_is(data).cancelled_by(cancel);
@@ -42,8 +42,9 @@ impl ForestModel {
     }
 
     /// The newest `n_kept` trees of this forest, and then all trees of another, whose row r is row
-    /// `n_before` + r. Labels that only the other knows are irrelevant to all rows of this one. Rows and label sets that no tree has any more are left out, so that a forest that is
-    /// updated again and again does not grow for ever.
+    /// `n_before` + r. Labels that only the other knows are irrelevant to all rows of this one. Rows and
+    /// label sets that no tree has any more are left out, so that a forest that is updated again and again
+    /// does not grow for ever.
     pub(super) fn followed_by(
         &self,
         later: &ForestModel,
@@ -118,18 +119,21 @@ pub(super) fn n_added(max_trees: usize, n_trees: usize, n_before: usize, n_new: 
     ((n_wanted * n_new / n_all).round() as usize).min(max_trees)
 }
 
-/// Says from how many rows on one of `n_trees` is due to them.
-fn too_few(n_trees: usize, n_before: usize, n_new: usize) -> Error {
-    let enough = (1..).find(|&n| n_added(n_trees, n_trees, n_before, n) > 0);
+/// Says from how many rows on a tree is due to them.
+fn too_few(max_trees: usize, n_trees: usize, n_before: usize, n_new: usize) -> Error {
+    // More rows never get fewer trees, and as many as before get half of all.
+    let (mut too_few, mut enough) = (n_new, n_before.max(n_new + 1));
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
+        let is_enough = n_added(max_trees, n_trees, n_before, middle) > 0;
+        if is_enough { enough = middle } else { too_few = middle }
+    }
     Error::CannotUpdate {
         problem: format!(
-            "new rows are too few for a tree: {n_new}, after {n_before} rows and among at most {n_trees} trees"
+            "new rows are too few for a tree: {n_new}, after {n_before} rows and {n_trees} trees, of which there \
+             are to be at most {max_trees}"
         ),
-        remedy: format!(
-            "collect at least {}, or train again on all rows",
-            enough.unwrap_or(n_before)
-        )
-        .into(),
+        remedy: format!("collect at least {enough}, or train again on all rows").into(),
     }
 }
 

@@ -24,8 +24,15 @@ struct Place {
 }
 
 impl DecimalSigns {
-    pub(super) fn of(separator: u8, columns: &NamedColumns) -> DecimalSigns {
-        let is_number = |at: &usize| matches!(columns.roles[*at], Role::Unknown | Role::Number);
+    /// The columns that are read for a model, or else all that may be numbers; those that are left out may be spelt
+    /// as they like.
+    pub(super) fn of(separator: u8, columns: &NamedColumns, left_out: &[String]) -> DecimalSigns {
+        let read = match columns.roles.contains(&Role::Number) {
+            true => Role::Number,
+            false => Role::Unknown,
+        };
+        let is_number =
+            |at: &usize| columns.roles[*at] == read && !left_out.contains(&columns.names[*at]);
         let named = |at: usize| (at, columns.names[at].clone());
         let columns = match separator {
             b';' => (0..columns.roles.len()).filter(is_number).map(named).collect(),
@@ -68,9 +75,14 @@ impl DecimalSigns {
     }
 }
 
-/// A number with a decimal comma, whose thousands may be grouped by points.
+/// A number with a decimal comma, whose thousands may be grouped by points; or one of several such groups, which has
+/// no decimals.
 pub(super) fn parse_comma(cell: &[u8]) -> Option<f64> {
-    let at = memchr::memchr(b',', cell)?;
+    let Some(at) = memchr::memchr(b',', cell) else {
+        let n_points = memchr::memchr_iter(b'.', cell).count();
+        let digits: Vec<u8> = cell.iter().filter(|byte| **byte != b'.').copied().collect();
+        return (n_points > 1 && is_grouped(cell)).then(|| number::parse(&digits))?;
+    };
     let (whole, rest) = (&cell[..at], &cell[at + 1..]);
     if !rest.first().is_some_and(u8::is_ascii_digit)
         || !whole.last().is_some_and(u8::is_ascii_digit)

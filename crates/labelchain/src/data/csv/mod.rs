@@ -79,7 +79,7 @@ pub(crate) fn read<'p>(
     let mut second_pass = records()?;
     second_pass.next()?;
     second_pass.max_fields = n_columns;
-    let mut signs = DecimalSigns::of(found, &columns);
+    let mut signs = DecimalSigns::of(found, &columns, &options.roles.drop);
     Ok(columns.into_blocks(path, options, n_rows, budget, move |rows, budget| {
         let Some(record) = second_pass.next()? else { return Ok(false) };
         check_length(record, n_columns)?;

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::data::label_list::LabelList;
 use crate::data::{
-    Attribute, Dense, Encoding, LabelChoice, LabelId, LabelMatrix, Matrix, MissingLabels, Reading,
-    parse,
+    Attribute, ColumnRoles, Dense, Encoding, LabelChoice, LabelId, LabelMatrix, Matrix,
+    MissingLabels, Reading, parse,
 };
 
 fn last(n: usize) -> ReadOptions {
@@ -282,6 +282,7 @@ fn a_point_is_decimal_or_groups_thousands_but_not_both_in_one_file() {
     let first = |text: &str| data(text, &last(1)).features().get(0, 0);
     assert_eq!(first("x;y\n1.234,5;0\n"), 1234.5);
     assert_eq!(first("x;y\n-1.234.567,25;0\n"), -1_234_567.25);
+    assert_eq!(first("x;y\n1.234.567;0\n"), 1_234_567.0);
     assert_eq!(first("x;y\n1.500;0\n"), 1.5, "no other cell says that commas are decimal");
     assert_eq!(first("x,y\n1.500,0\n"), 1.5);
     let codes = |text: &str| -> Vec<&str> {
@@ -306,6 +307,12 @@ fn a_point_is_decimal_or_groups_thousands_but_not_both_in_one_file() {
     let attributes = [Attribute::numeric("sum"), Attribute::numeric("share")].into();
     let known = ReadOptions { attributes, ..last(1) };
     assert_eq!(refusal("sum;share;y\n1.500;1;0\n2;3,14;1\n", &known).1, remedy);
+    // What is left out is not looked at, nor what a model does not know.
+    let roles = ColumnRoles { drop: vec!["sum".into()], ..ColumnRoles::default() };
+    let dropped = ReadOptions { roles: roles.into(), ..last(1) };
+    assert_eq!(data("sum;share;y\n1.500;3,14;0\n", &dropped).n_features(), 1);
+    let known = ReadOptions { attributes: [Attribute::numeric("share")].into(), ..last(1) };
+    assert_eq!(data("sum;share;y\n1.500;3,14;0\n", &known).features().get(0, 1), 3.14);
     // Names and what cannot be groups say nothing.
     let names = data("part;share;y\n1.500;3,14;0\n1.500a;0.125;1\n", &last(1));
     assert_eq!(names.features().get(1, 1), 0.125);
