@@ -26,15 +26,15 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import labelchain as lc
 
-OURS = ["ecc-nb", "ecc-knn", "certain-forest"]
+OURS = {"ecc-nb": [], "ecc-knn": ["--neighbours", "5"], "certain-forest": []}
 N_FOLDS, N_INNER, ENOUGH = 10, 3, 50
 
 
-def evaluated(program, path, method):
+def evaluated(program, path, method, settings):
     """Brier score and calibration error of a method, and the fold of each row."""
     with tempfile.TemporaryDirectory() as scratch:
         answers = os.path.join(scratch, "answers.csv")
-        command = [program, "evaluate", path, "-m", method, "--folds", str(N_FOLDS), "--predictions", answers, "--json"]
+        command = [program, "evaluate", path, "-m", method, *settings, "--folds", str(N_FOLDS), "--predictions", answers, "--json"]
         said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         with open(answers, newline="") as lines:
             folds = {int(row["row"]): int(row["fold"]) for row in csv.DictReader(lines)}
@@ -75,8 +75,8 @@ def main():
         X, Y = lc.read(path).to_pandas()
         Y = Y.to_numpy()
         cells = []
-        for method in OURS:
-            measures, folds = evaluated(given.program, path, method)
+        for method, settings in OURS.items():
+            measures, folds = evaluated(given.program, path, method, settings)
             cells.append(shown(measures))
         probabilities = by_logistic_regression(X, Y, folds)
         cells.append(shown(lc.losses(Y, (probabilities > 0.5).astype(int), probabilities)))
