@@ -106,7 +106,7 @@ def ours(program, work, name, trained, fold, n_folds):
                 os.makedirs(os.path.dirname(answers), exist_ok=True)
                 if printed is not None:
                     aim = ["--aim", method.split("@")[1]] if "@" in method else []
-                    said, predicting = limited([program, "predict", model, path, "--rows", test, *aim, "--probabilities", "--threads", "1", "-o", part])
+                    said, predicting = limited([program, "predict", model, path, "--rows", test, *aim, "--probabilities", "--threads", "1", "-o", part, "--force"])
                 if printed is None or said is None:
                     cells.record(work, name, method, fold, training if printed is None else predicting)
                     continue

@@ -15,11 +15,11 @@ pub(crate) static TREES: Setting<usize> = Setting {
     help: "T: trees of the forest",
 };
 
-pub(super) static SPLIT_FEATURES: Setting<SplitFeatures> = Setting {
+pub(super) static SPLIT_FEATURES: Setting<Option<SplitFeatures>> = Setting {
     name: "split-features",
-    accepts: &SplitFeaturesText,
-    default: SplitFeatures::Sqrt,
-    help: "Inputs that are looked at in each node of a tree, drawn anew: the square root of all, a number, or a share",
+    accepts: &Or("auto", SplitFeaturesText),
+    default: Some(SplitFeatures::Sqrt),
+    help: "Inputs that are looked at in each node of a tree, drawn anew: the square root of all, a number, or a share; auto chooses the square root or a third out of bag, and takes two to ten times as long",
 };
 
 static FOREST_LEAF: Setting<usize> = Setting {
@@ -76,7 +76,11 @@ pub(in crate::base) static BASE: Base = Base {
         let n_leaves = n_drawn / task.settings.get(&FOREST_LEAF) as u64 + 1;
         let of_tree = n_leaves * OF_LEAF + 4 * n_drawn + n_rows / 8;
         let trees = task.settings.get(&TREES) as u64 * of_tree;
-        bins + trees + 12 * n_rows + 2 * data.labels().n_bytes() as u64
+        // Each thread lists the inputs on the way of each row that its tree did not draw.
+        const DEEP: u64 = 64;
+        let is_permuted = task.settings.get(&IMPORTANCE) == Importance::Permutation;
+        let ways = if is_permuted { (n_rows - n_drawn) * 8 * DEEP * n_threads } else { 0 };
+        bins + trees + ways + 12 * n_rows + 2 * data.labels().n_bytes() as u64
     },
     settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES, &IMPORTANCE],
     chain_settings: &[&TRUST],

@@ -56,7 +56,7 @@ use tree::{MAX_INPUTS, Tree};
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `n_trees` | 100 | at least 1 | T: trees |
-/// | `split_features` | √ of all | | inputs that are looked at in each node |
+/// | `split_features` | √ of all | | inputs that are looked at in each node; chosen out of bag if none |
 /// | `min_leaf` | 1 | at least 1 | different rows in a leaf |
 /// | `trust` | out of bag | 0 to 1 | 1 - λ: what a label set loses of its weight when it disagrees with a decision |
 /// | `extra_trees` | no | | cuts are drawn at random |
@@ -65,8 +65,8 @@ use tree::{MAX_INPUTS, Tree};
 pub struct Forest {
     /// T: trees.
     pub n_trees: usize,
-    /// Inputs that are looked at in each node.
-    pub split_features: SplitFeatures,
+    /// Inputs that are looked at in each node: √ of all or a third, chosen out of bag, if none.
+    pub split_features: Option<SplitFeatures>,
     /// Different rows that a leaf has at least.
     pub min_leaf: usize,
     /// 1 - λ, where λ is what a label set keeps of its weight when it disagrees with a decision; chosen
@@ -92,7 +92,7 @@ impl Default for Forest {
     fn default() -> Forest {
         Forest {
             n_trees: 100,
-            split_features: SplitFeatures::Sqrt,
+            split_features: Some(SplitFeatures::Sqrt),
             min_leaf: 1,
             trust: None,
             extra_trees: false,
@@ -118,6 +118,8 @@ pub struct ForestModel {
     rows: Vec<usize>,
     /// What the rows of each tree were drawn by, unless its leaves list a row as often as it was drawn.
     seed: Seed,
+    /// How many inputs each node looked at, where that was chosen out of bag.
+    split_features: Option<usize>,
     /// For each tree, a bit for each of the rows that it drew; found out when someone asks.
     #[serde(skip)]
     drawn: OnceLock<Vec<Vec<u64>>>,
@@ -132,23 +134,49 @@ impl ChainLearner for Forest {
 
     /// Labels that are decided independently condition nothing: no trust has to be chosen.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        Ok(self.with_importance(self.grow(train, rows, 0..self.n_trees, seed)?, train))
+        self.with_importance(self.grow(train, rows, 0..self.n_trees, seed)?, train)
     }
 }
 
 impl Forest {
     /// A forest of all trees with its trust: as it is set, or chosen out of bag.
     fn trusting(&self, mut model: ForestModel, train: &Prepared, rows: &[usize]) -> ForestModel {
-        let choose = || trust::choose(&model, train.data(), rows, model.seed);
+        let choose = || trust::choose(&model, train.data(), rows, model.seed).trust;
         model.trust = self.trust.unwrap_or_else(choose);
         model
     }
 
     /// A forest of all trees that knows how much each input matters, where that is measured beforehand.
-    fn with_importance(&self, mut model: ForestModel, train: &Prepared) -> ForestModel {
-        let is_measured = self.importance == Importance::Permutation;
-        model.permutation = is_measured.then(|| model.mean_rises(train.data()));
-        model
+    fn with_importance(&self, mut model: ForestModel, train: &Prepared) -> Result<ForestModel> {
+        if self.importance == Importance::Permutation {
+            model.permutation = Some(model.mean_rises(train.data(), train.cancel())?);
+        }
+        Ok(model)
+    }
+
+    /// How many inputs a node looks at, chosen out of bag: the square root of all or a third of them,
+    /// whichever makes fewer errors in a forest of few trees, each with the trust that suits it best; of
+    /// equals the square root, which is cheaper. Where most inputs say nothing, as most words do, the square
+    /// root of them often has none that tells rows apart.
+    fn choose_split_features(
+        &self,
+        train: &Prepared,
+        rows: &[usize],
+        seed: Seed,
+    ) -> Result<SplitFeatures> {
+        /// About eleven of them have not drawn a given row.
+        const FEW_TREES: usize = 30;
+        let n_trees = self.n_trees.min(FEW_TREES);
+        let mut best: Option<(trust::Errors, SplitFeatures)> = None;
+        for split_features in [SplitFeatures::Sqrt, SplitFeatures::Share(1.0 / 3.0)] {
+            let few = Forest { n_trees, split_features: Some(split_features), ..self.clone() };
+            let model = few.grow(train, rows, 0..n_trees, seed)?;
+            let errors = trust::choose(&model, train.data(), rows, seed).errors;
+            if best.is_none_or(|(least, _)| errors < least) {
+                best = Some((errors, split_features));
+            }
+        }
+        Ok(best.map_or(SplitFeatures::Sqrt, |(_, split_features)| split_features))
     }
 
     /// Grows some of the trees. Each is drawn by a seed of its own, whoever grows it.
@@ -182,6 +210,10 @@ impl Forest {
             let name = "inputs or rows of a forest";
             return refuse(name, n_inputs.max(rows.len()).to_string(), "below a billion");
         }
+        let n_tried = match split_features {
+            Some(split_features) => split_features.of(n_inputs)?,
+            None => self.choose_split_features(train, rows, seed)?.of(n_inputs)?,
+        };
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         let labels = TrainingLabels::new(data.labels(), &rows);
@@ -189,7 +221,7 @@ impl Forest {
         let soil = Soil {
             columns: &columns,
             labels: &labels,
-            n_tried: split_features.of(n_inputs)?,
+            n_tried,
             min_leaf,
             is_extremely_random: extra_trees,
         };
@@ -200,8 +232,18 @@ impl Forest {
         let trees = trees.into_par_iter().map(grow).collect::<Result<_>>()?;
         let TrainingLabels { sets, set_of_row, .. } = labels;
         let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());
-        let permutation = None;
-        Ok(ForestModel { n_inputs, trust, sets, set_of_row, trees, permutation, rows, seed, drawn })
+        Ok(ForestModel {
+            n_inputs,
+            trust,
+            sets,
+            set_of_row,
+            trees,
+            permutation: None,
+            rows,
+            seed,
+            split_features: split_features.is_none().then_some(n_tried),
+            drawn,
+        })
     }
 }
 
@@ -230,6 +272,7 @@ impl BaseModel for ForestModel {
         let n_sets = self.sets.n_rows();
         self.n_inputs == dimensions.n_features
             && (0.0..=1.0).contains(&self.trust)
+            && self.split_features.is_none_or(|n| (1..=self.n_inputs.max(1)).contains(&n))
             && self.sets.is_sound(n_sets, dimensions.n_labels)
             && !self.trees.is_empty()
             && self.set_of_row.len() == self.rows.len()
@@ -264,7 +307,9 @@ impl BaseModel for ForestModel {
     }
 
     fn tuned(&self) -> Vec<TunedSetting> {
-        vec![TunedSetting { setting: base::TRUST.name, values: vec![Some(self.trust)] }]
+        let tuned = |setting, value| TunedSetting { setting, values: vec![Some(value)] };
+        let chosen = self.split_features.map(|n| tuned(base::SPLIT_FEATURES.name, n as f64));
+        chosen.into_iter().chain([tuned(base::TRUST.name, self.trust)]).collect()
     }
 }
 

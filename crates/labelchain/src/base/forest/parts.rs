@@ -74,7 +74,7 @@ impl ChainLearner for GrownForest {
     /// that are grown now.
     fn fit_independent(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
         if self.grown.seed == seed && self.grown.rows == rows {
-            return Ok(self.forest.with_importance(self.grown.clone(), train));
+            return self.forest.with_importance(self.grown.clone(), train);
         }
         self.forest.fit_independent(train, rows, seed)
     }
@@ -83,7 +83,8 @@ impl ChainLearner for GrownForest {
 impl ForestModel {
     /// Whether another forest has the same rows, labels and seed, so that trees of it mean the same here.
     fn is_alike(&self, other: &ForestModel) -> bool {
-        (self.n_inputs, self.seed, &self.rows) == (other.n_inputs, other.seed, &other.rows)
+        (self.n_inputs, self.split_features) == (other.n_inputs, other.split_features)
+            && (self.seed, &self.rows) == (other.seed, &other.rows)
             && (&self.sets, &self.set_of_row) == (&other.sets, &other.set_of_row)
     }
 

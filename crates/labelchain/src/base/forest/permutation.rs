@@ -17,17 +17,19 @@ use rayon::prelude::*;
 use super::ForestModel;
 use super::attribution::shares;
 use crate::data::{Dataset, LabelMatrix};
+use crate::error::Result;
+use crate::progress::Cancel;
 
 impl ForestModel {
     /// What the loss of the trees rises by when each input is shuffled, as shares of the sum over inputs; the
     /// loss of each tree is that of the training rows that it did not draw. An input that only makes the
     /// loss smaller when it is shuffled counts as 0.
-    pub(super) fn mean_rises(&self, data: &Dataset) -> Vec<f64> {
+    pub(super) fn mean_rises(&self, data: &Dataset, cancel: &Cancel) -> Result<Vec<f64>> {
         let drawn = self.drawn();
         let by_tree: Vec<Vec<(u32, f64)>> = (0..self.trees.len())
             .into_par_iter()
-            .map(|at| self.rises(at, &drawn[at], data))
-            .collect();
+            .map(|at| self.rises(at, &drawn[at], data, cancel))
+            .collect::<Result<_>>()?;
         let mut means = vec![0.0; self.n_inputs];
         // One tree after the other, so that sums do not depend on the threads.
         for (input, rise) in by_tree.into_iter().flatten() {
@@ -38,11 +40,17 @@ impl ForestModel {
         if sum > 0.0 {
             means.iter_mut().for_each(|rise| *rise /= sum);
         }
-        means
+        Ok(means)
     }
 
     /// The rise of the mean loss of one tree for each input that it tests.
-    fn rises(&self, at: usize, drawn: &[u64], data: &Dataset) -> Vec<(u32, f64)> {
+    fn rises(
+        &self,
+        at: usize,
+        drawn: &[u64],
+        data: &Dataset,
+        cancel: &Cancel,
+    ) -> Result<Vec<(u32, f64)>> {
         let tree = &self.trees[at];
         let is_unseen = |place: &usize| drawn[place / 64] >> (place % 64) & 1 == 0;
         let unseen: Vec<usize> =
@@ -64,6 +72,7 @@ impl ForestModel {
         let mut shuffled: Vec<usize> = Vec::new();
         let mut rises = Vec::new();
         for of_input in tested.chunk_by(|a, b| a.0 == b.0) {
+            cancel.check()?;
             let Some(&(input, _)) = of_input.first() else { continue };
             shuffled.clone_from(&unseen);
             let seed = self.seed.child("tree", at).child("shuffled", input as usize);
@@ -79,7 +88,7 @@ impl ForestModel {
             }
             rises.push((input, rise / unseen.len() as f64));
         }
-        rises
+        Ok(rises)
     }
 }
 

@@ -451,6 +451,38 @@ fn permutation_does_not_praise_an_input_of_many_values() {
     assert!(permutation[0] > 0.9, "{permutation:?}");
 }
 
+/// Where one input of sixty decides, a node that looks at seven of them mostly misses it; where every input
+/// decides, seven are enough, and the cheaper choice is taken.
+#[test]
+fn the_number_of_inputs_is_chosen_out_of_bag() {
+    let mut rng = Seed::new(6).rng();
+    let noise: Vec<Vec<f64>> = (0..200).map(|_| (0..60).map(|_| rng.unit()).collect()).collect();
+    let mut labels = LabelMatrix::empty(200, 2);
+    for (row, cells) in noise.iter().enumerate() {
+        labels.ids().for_each(|label| labels.set(row, label, cells[0] > 0.5));
+    }
+    let alike: Vec<Vec<f64>> = noise.iter().map(|cells| vec![cells[0]; 60]).collect();
+    let auto = Forest { split_features: None, trust: None, ..small() };
+    for (cells, n_chosen) in [(noise, 20), (alike, 7)] {
+        let data = data(&cells, &labels, false, false);
+        let model = fitted(&data, &auto);
+        assert_eq!(model.split_features, Some(n_chosen));
+        assert_eq!(model.tuned()[0].values, [Some(n_chosen as f64)]);
+        let split_features = Some(SplitFeatures::Number(n_chosen));
+        let named = fitted(&data, &Forest { split_features, ..auto.clone() });
+        assert_eq!(named.trees, model.trees);
+    }
+}
+
+#[test]
+fn measuring_importance_can_be_cancelled() {
+    let (cells, labels) = coarse(50, 4, 3, 1);
+    let data = data(&cells, &labels, false, false);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    assert!(fitted(&data, &small()).mean_rises(&data, &cancel).is_err());
+}
+
 /// See testdata/forest/make.py.
 #[test]
 fn splits_are_those_of_scikit_learn() {
@@ -658,15 +690,16 @@ fn settings_out_of_range_are_refused() {
     assert!(refused(Forest { n_trees: 0, ..small() }).contains("trees is 0"));
     assert!(refused(Forest { min_leaf: 0, ..small() }).contains("forest-leaf is 0"));
     assert!(refused(Forest { trust: Some(1.5), ..small() }).contains("trust is 1.5"));
-    let split_features = SplitFeatures::Share(0.0);
+    let split_features = Some(SplitFeatures::Share(0.0));
     assert!(refused(Forest { split_features, ..small() }).contains("split-features is 0"));
 }
 
 #[test]
 fn a_share_of_the_inputs_is_read_back_as_a_share() {
     let setting: &dyn AnySetting = &base::SPLIT_FEATURES;
-    for (typed, spelt) in [("sqrt", "sqrt"), ("3", "3"), (".5", "0.5"), ("1", "1"), ("1.0", "1.0")]
-    {
+    let spellings =
+        [("auto", "auto"), ("sqrt", "sqrt"), ("3", "3"), (".5", "0.5"), ("1", "1"), ("1.0", "1.0")];
+    for (typed, spelt) in spellings {
         assert_eq!(setting.check(typed).unwrap(), spelt);
         assert_eq!(setting.check(spelt).unwrap(), spelt);
     }

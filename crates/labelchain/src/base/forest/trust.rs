@@ -19,10 +19,17 @@ const MAX_ROWS: usize = 1000;
 /// so of many hundreds of labels fewer rows are asked about.
 const MAX_CELLS: usize = 1 << 18;
 
+/// A trust, and the errors that a forest makes out of bag with it.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen {
+    pub(super) trust: f64,
+    pub(super) errors: Errors,
+}
+
 /// The trust of least zero-one loss when training rows are walked by certainty, each by the trees that
 /// did not draw it; of equals that of least Hamming loss, of equals the greatest. At most a thousand rows
 /// are asked about, drawn at random.
-pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: Seed) -> f64 {
+pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: Seed) -> Chosen {
     let mut asked = rows.to_vec();
     let n_asked = MAX_ROWS.min(MAX_CELLS.div_ceil(data.n_labels().max(1)));
     if asked.len() > n_asked {
@@ -45,11 +52,11 @@ pub(super) fn choose(model: &ForestModel, data: &Dataset, rows: &[usize], seed: 
     let none = || [(0, 0); TRUSTS.len()];
     let errors = asked.par_iter().zip(&laws.0).map(errors).reduce(none, add);
     let best = (0..TRUSTS.len()).min_by_key(|&at| errors[at]).unwrap_or(0);
-    TRUSTS[best]
+    Chosen { trust: TRUSTS[best], errors: errors[best] }
 }
 
-/// Rows with an error, and errors.
-type Errors = (usize, usize);
+/// Rows with an error, and errors: zero-one loss first, and among equals Hamming loss.
+pub(super) type Errors = (usize, usize);
 
 fn count_errors(start: ForestEvidence, truth: &LabelMatrix, row: usize) -> Errors {
     let mut n_errors = 0;

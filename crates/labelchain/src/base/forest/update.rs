@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::tree::Tree;
-use super::{Forest, ForestModel};
+use super::{Forest, ForestModel, SplitFeatures};
 use crate::chain::FurtherRows;
 use crate::data::LabelMatrix;
 use crate::error::{Error, Result};
@@ -37,6 +37,9 @@ impl ForestModel {
         }
         let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
         let train = Prepared::as_is(data).cancelled_by(cancel);
+        // What was chosen out of bag at training was chosen by more rows than there may be now.
+        let chosen = self.split_features.map(SplitFeatures::Number);
+        let forest = Forest { split_features: chosen.or(forest.split_features), ..forest.clone() };
         let grown = forest.grow(&train, rows, 0..n_trees, seed)?;
         Ok(self.followed_by(&grown, n_kept, n_before))
     }
@@ -86,6 +89,7 @@ impl ForestModel {
             trees,
             permutation: self.permutation.as_ref().map(|_| Vec::new()),
             seed: self.seed,
+            split_features: self.split_features,
             drawn: OnceLock::new(),
             sets: different.sets,
         }
