@@ -1,14 +1,15 @@
-//! How fast are distances computed?
+//! How fast are distances computed, and nearest rows found?
 //!
 //! `cargo bench --bench distances -- ROWS TRAIN COLUMNS` prints the billions of additions and
 //! multiplications a second that the squared distances of so many rows to so many training rows take
-//! as a matrix product, the median of several.
+//! as a matrix product, and the microseconds that finding the ten nearest training rows of a row takes;
+//! medians of several.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::hint::black_box;
 
 use labelchain::data::{Attribute, Dataset, Dense, LabelMatrix, Matrix};
-use labelchain::distance::Neighbourhood;
+use labelchain::distance::{Needs, Neighbourhood};
 use labelchain::seed::Seed;
 
 fn main() {
@@ -18,16 +19,33 @@ fn main() {
     let &[n_rows, n_train, n_columns] = &sizes[..] else { return };
     let (rows, train) = (normal(n_rows, n_columns, 1), normal(n_train, n_columns, 2));
     let near = Neighbourhood::of(&train).unwrap();
+    let distances = median_seconds(|| {
+        black_box(near.distances(&rows).unwrap());
+    });
+    let nearest = median_seconds(|| {
+        let ranked = near.rankings(&rows, Needs::Ranking, None).unwrap().unwrap();
+        for ranking in &ranked.rankings {
+            black_box(ranking.iter().take(10).last());
+        }
+    });
+    let n_operations = 2.0 * (n_rows * n_train * n_columns) as f64;
+    println!(
+        "{{\"giga_operations\":{:.2},\"nearest_us\":{:.2}}}",
+        n_operations / distances / 1e9,
+        nearest / n_rows as f64 * 1e6
+    );
+}
+
+fn median_seconds(mut work: impl FnMut()) -> f64 {
     let mut seconds: Vec<f64> = (0..15)
         .map(|_| {
             let start = cpu_time::ProcessTime::now();
-            black_box(near.distances(&rows).unwrap());
+            work();
             start.elapsed().as_secs_f64()
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
-    let n_operations = 2.0 * (n_rows * n_train * n_columns) as f64;
-    println!("{{\"giga_operations\":{:.2}}}", n_operations / seconds[seconds.len() / 2] / 1e9);
+    seconds[seconds.len() / 2]
 }
 
 fn normal(n_rows: usize, n_columns: usize, seed: u64) -> Dataset {

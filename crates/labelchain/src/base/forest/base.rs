@@ -3,6 +3,7 @@
 use super::parts::TREES_AS_PARTS;
 use super::{Forest, ForestModel, Importance};
 use crate::base::{Base, BaseKind, Updating, decode_any_order};
+use crate::data::Matrix;
 use crate::ensemble::MemberRows;
 use crate::error::{Error, Result};
 use crate::settings::{Accepts, Between, Flag, OneOf, Or, Setting, Settings, Whole};
@@ -64,11 +65,17 @@ pub(in crate::base) static BASE: Base = Base {
     updating: Updating::AnyRows,
     parts: Some(&TREES_AS_PARTS),
     training_bytes: |task| {
-        // A byte for each cell, or five for each stored one; a sorted column for each thread.
         let data = task.train.data();
-        let (n_rows, n_cells) = (data.n_rows() as u64, data.features().n_bytes() as u64 / 8);
+        let (n_rows, n_bytes) = (data.n_rows() as u64, data.features().n_bytes() as u64);
         let n_threads = rayon::current_num_threads() as u64;
-        let bins = 5 * n_cells + 32 * n_rows * n_threads;
+        // A byte for each cell. Of a stored one of twelve bytes, its value and row while columns are gathered,
+        // with room to grow, and then nine: row, bin and input.
+        let bins = match data.features() {
+            Matrix::Dense(_) => n_bytes / 8,
+            Matrix::Sparse(_) => n_bytes / 12 * (2 * 16 + 9),
+        };
+        // A column that is sorted by each thread.
+        let bins = bins + 32 * n_rows * n_threads;
         // A tree draws about 63 % of the rows, and names each. At worst each of them has a leaf, with its
         // node, the node above it, its first entry and row, and the entry.
         const OF_LEAF: u64 = 2 * 16 + 2 * 4 + 8;

@@ -135,6 +135,14 @@ impl Column {
         }
     }
 
+    /// The rows that are not in the common bin, ascending, where only these are kept.
+    pub(super) fn uncommon_rows(&self) -> Option<&[u32]> {
+        match &self.cells {
+            Cells::Dense { .. } => None,
+            Cells::Sparse { rows, .. } => Some(rows),
+        }
+    }
+
     /// Adds the cells of the rows of a node to `found`, but leaves out those of the bin that is returned.
     /// `places` has the place in the node of every row that is there.
     pub(super) fn gather(&self, node: &[u32], places: &[u32], found: &mut Vec<Cell>) -> Option<u8> {
@@ -142,11 +150,20 @@ impl Column {
             Cells::Dense { common, bins } => {
                 let cell = |(place, &row): (u32, &u32)| Cell::new(bins[row as usize], place);
                 let cells = (0..).zip(node).map(cell);
-                match *common {
-                    None => found.extend(cells),
-                    Some(common) => found.extend(cells.filter(|cell| cell.bin() != common)),
+                let Some(common) = *common else {
+                    found.extend(cells);
+                    return None;
+                };
+                // Each cell is written where the next one that counts belongs, and overwritten unless it
+                // counts: a branch would be mispredicted too often.
+                let mut n_found = found.len();
+                found.resize(n_found + node.len(), Cell::default());
+                for cell in cells {
+                    found[n_found] = cell;
+                    n_found += usize::from(cell.bin() != common);
                 }
-                *common
+                found.truncate(n_found);
+                Some(common)
             }
             Cells::Sparse { common, rows, bins } => {
                 // Either look up every row, or look at every stored cell.

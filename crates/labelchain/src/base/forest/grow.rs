@@ -4,11 +4,13 @@ use super::bins::{Column, MISSING};
 use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Split, Splitter};
 use super::tree::{LeafEntry, Test, Tree};
+use super::varying::{UncommonInputs, Varying};
 use crate::seed::{Rng, Seed};
 
 /// What all trees of a forest grow from.
 pub(super) struct Soil<'a> {
     pub(super) columns: &'a [Column],
+    pub(super) uncommon: &'a UncommonInputs,
     pub(super) labels: &'a TrainingLabels,
     /// How many inputs are looked at in each node.
     pub(super) n_tried: usize,
@@ -41,6 +43,7 @@ impl Soil<'_> {
         let drawn = (0..n_draws.len() as u32).filter(|&row| n_draws[row as usize] > 0);
         let mut rows: Vec<u32> = drawn.collect();
         let mut splitter = Splitter::new(self.labels, &n_draws);
+        let mut varying = Varying::new(self.uncommon, self.n_tried);
         // The columns, of which each node shuffles some to the front.
         let mut inputs: Vec<u32> = (0..self.columns.len() as u32).collect();
         let mut right = Vec::new();
@@ -52,7 +55,8 @@ impl Soil<'_> {
                 None
             } else {
                 splitter.enter(here);
-                self.split(&mut splitter, &mut inputs, &mut rng)
+                varying.enter(here);
+                self.split(&mut splitter, &varying, &mut inputs, &mut rng)
             };
             let Some((input, split)) = best else {
                 tree.leaf(node, self.leaf(here, &n_draws), here);
@@ -88,6 +92,7 @@ impl Soil<'_> {
     fn split(
         &self,
         splitter: &mut Splitter,
+        varying: &Varying,
         inputs: &mut [u32],
         rng: &mut Rng,
     ) -> Option<(u32, Split)> {
@@ -101,6 +106,9 @@ impl Soil<'_> {
             inputs.swap(tried, tried + rng.below(inputs.len() - tried));
             let input = inputs[tried];
             let at_share = self.is_extremely_random.then(|| rng.unit());
+            if !varying.may_vary(input) {
+                continue;
+            }
             let allowed = Allowed { min_rows: self.min_leaf, at_share };
             let found = splitter.best(&self.columns[input as usize], allowed);
             if let Some(split) = found

@@ -25,6 +25,7 @@ mod tests;
 mod tree;
 mod trust;
 mod update;
+mod varying;
 
 pub(super) use base::BASE;
 pub use base::SplitFeatures;
@@ -50,6 +51,7 @@ use grow::Soil;
 use joint::JointLaws;
 use labels::TrainingLabels;
 use tree::{MAX_INPUTS, Tree};
+use varying::UncommonInputs;
 
 /// A forest for all labels (docs/methods.md, 8.5).
 ///
@@ -220,6 +222,7 @@ impl Forest {
         let columns = Column::all(data, &rows, train.cancel())?;
         let soil = Soil {
             columns: &columns,
+            uncommon: &UncommonInputs::of(&columns, rows.len()),
             labels: &labels,
             n_tried,
             min_leaf,

@@ -221,10 +221,11 @@ impl<'a> Splitter<'a> {
     #[inline(always)]
     fn add(&mut self, side: &mut Side, cell: &Cell) {
         let row = &self.here[cell.place()];
-        let mut sum = 0u64;
+        // With a sign, because processors have an instruction that makes such a number a floating-point one.
+        let mut sum = 0i64;
         for &label in self.labels.in_range(row.start..row.end) {
             let of_label = &mut self.sums[label as usize];
-            sum += u64::from(*of_label);
+            sum += i64::from(*of_label);
             *of_label += row.n_draws;
         }
         side.squares += 2.0 * row.b * sum as f64 + row.own_squares;

@@ -9,6 +9,7 @@ use super::bins::{Column, MISSING};
 use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Splitter};
+use super::varying::Varying;
 use super::*;
 use crate::chain::{
     AnyOrderModel as _, Evidence, Order, Route, Score, decide, decide_by_certainty,
@@ -481,6 +482,32 @@ fn measuring_importance_can_be_cancelled() {
     let cancel = Cancel::default();
     cancel.cancel();
     assert!(fitted(&data, &small()).mean_rises(&data, &cancel).is_err());
+}
+
+/// An input that is said to be constant in a node is; and one that rows list, or that is not sparse, may vary.
+#[test]
+fn what_does_not_vary_is_constant() {
+    let mut rng = Seed::new(8).rng();
+    // Every other column is so rare that it is kept by its uncommon rows.
+    let mut cell = |at: usize| f64::from(u8::from(rng.chance([0.01, 0.4][at % 2])));
+    let cells: Vec<Vec<f64>> = (0..400).map(|_| (0..40).map(&mut cell).collect()).collect();
+    let data = data(&cells, &LabelMatrix::empty(400, 1), true, false);
+    let columns = Column::all(&data, &(0..400).collect::<Vec<_>>(), &Cancel::default()).unwrap();
+    let n_sparse = columns.iter().filter(|column| column.uncommon_rows().is_some()).count();
+    assert_eq!(n_sparse, 20);
+    let uncommon = UncommonInputs::of(&columns, 400);
+    let mut varying = Varying::new(&uncommon, 1);
+    let mut n_skipped = 0;
+    // The last node has more cells than are read: everything may vary there.
+    for node in [3, 30, 7, 400].map(|n| (0..n).map(|at| at * 400 / n).collect::<Vec<u32>>()) {
+        varying.enter(&node);
+        for (input, column) in (0..).zip(&columns).filter(|(input, _)| !varying.may_vary(*input)) {
+            assert!(node.iter().all(|&row| column.bin(row) == column.bin(node[0])), "{input}");
+            assert!(node.len() < 400);
+            n_skipped += 1;
+        }
+    }
+    assert!(n_skipped > 20, "{n_skipped}");
 }
 
 /// See testdata/forest/make.py.
