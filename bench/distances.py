@@ -1,6 +1,7 @@
 """Distances as a matrix product: how near are ours to what the machine can do? And the nearest rows: what do faiss
 and scikit-learn take to find them? Called by bench/run."""
 
+import os
 import sys
 
 from measure import benches, in_turn, made, python, write
@@ -68,6 +69,7 @@ def main():
         "Microseconds of CPU a row to find its ten nearest training rows, one thread. Ours are exact to the last bit, with equal distances in the order of rows; faiss (`IndexFlatL2`) computes in single precision, scikit-learn's `NearestNeighbors` (brute) in double.", "",
         "| shape | ours | faiss | ratio | scikit-learn | ratio |", "|---|---|---|---|---|---|",
     ]
+    os.environ["RAYON_NUM_THREADS"] = "1"
     for name, shape in NEAREST.items():
         sizes = [str(size) for size in shape]
         who = {"ours": [bench, *sizes]} | {one: [sys.executable, "-c", SEARCH, one, *sizes] for one in ["faiss", "scikit-learn"]}

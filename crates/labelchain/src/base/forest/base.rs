@@ -66,16 +66,20 @@ pub(in crate::base) static BASE: Base = Base {
     parts: Some(&TREES_AS_PARTS),
     training_bytes: |task| {
         let data = task.train.data();
-        let (n_rows, n_bytes) = (data.n_rows() as u64, data.features().n_bytes() as u64);
+        let (n_rows, n_inputs) = (data.n_rows() as u64, data.n_features() as u64);
+        let n_bytes = data.features().n_bytes() as u64;
         let n_threads = rayon::current_num_threads() as u64;
-        // A byte for each cell. Of a stored one of twelve bytes, its value and row while columns are gathered,
-        // with room to grow, and then nine: row, bin and input.
-        let bins = match data.features() {
+        let cells = match data.features() {
+            // A byte for each cell.
             Matrix::Dense(_) => n_bytes / 8,
+            // A stored cell, of twelve bytes there, takes 2 · 16 (value and row, with room to grow) while columns
+            // are gathered, and 4 + 1 + 4 (row, bin, input) as long as trees grow.
             Matrix::Sparse(_) => n_bytes / 12 * (2 * 16 + 9),
         };
-        // A column that is sorted by each thread.
-        let bins = bins + 32 * n_rows * n_threads;
+        // Of each column its bins of 16 bytes each, its lists, and two numbers for each thread; of each row where
+        // its cells start; and a column that is sorted by each thread.
+        let columns = n_inputs * (16 * n_rows.min(255) + 128 + 8 * n_threads);
+        let bins = cells + columns + 16 * n_rows + 32 * n_rows * n_threads;
         // A tree draws about 63 % of the rows, and names each. At worst each of them has a leaf, with its
         // node, the node above it, its first entry and row, and the entry.
         const OF_LEAF: u64 = 2 * 16 + 2 * 4 + 8;
@@ -83,10 +87,12 @@ pub(in crate::base) static BASE: Base = Base {
         let n_leaves = n_drawn / task.settings.get(&FOREST_LEAF) as u64 + 1;
         let of_tree = n_leaves * OF_LEAF + 4 * n_drawn + n_rows / 8;
         let trees = task.settings.get(&TREES) as u64 * of_tree;
-        // Each thread lists the inputs on the way of each row that its tree did not draw.
-        const DEEP: u64 = 64;
+        // Each thread lists the inputs on the way of each row that its tree did not draw, of 8 bytes each, and the
+        // list may be copied once while it grows. How deep a tree gets cannot be known: this is an estimate.
+        const TYPICAL_DEPTH: u64 = 64;
         let is_permuted = task.settings.get(&IMPORTANCE) == Importance::Permutation;
-        let ways = if is_permuted { (n_rows - n_drawn) * 8 * DEEP * n_threads } else { 0 };
+        let of_thread = (n_rows - n_drawn) * 2 * 8 * TYPICAL_DEPTH;
+        let ways = if is_permuted { of_thread * n_threads } else { 0 };
         bins + trees + ways + 12 * n_rows + 2 * data.labels().n_bytes() as u64
     },
     settings: &[&TREES, &SPLIT_FEATURES, &FOREST_LEAF, &EXTRA_TREES, &IMPORTANCE],

@@ -5,6 +5,8 @@ use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Split, Splitter};
 use super::tree::{LeafEntry, Test, Tree};
 use super::varying::{UncommonInputs, Varying};
+use crate::error::Result;
+use crate::progress::Cancel;
 use crate::seed::{Rng, Seed};
 
 /// What all trees of a forest grow from.
@@ -18,6 +20,7 @@ pub(super) struct Soil<'a> {
     pub(super) min_leaf: usize,
     /// Whether cuts are drawn at random instead of looked for.
     pub(super) is_extremely_random: bool,
+    pub(super) cancel: &'a Cancel,
 }
 
 /// How often a tree draws each of so many rows: as many rows as there are, with replacement.
@@ -37,7 +40,7 @@ struct Open {
 
 impl Soil<'_> {
     /// Grows the tree of a seed.
-    pub(super) fn grow(&self, seed: Seed) -> Tree {
+    pub(super) fn grow(&self, seed: Seed) -> Result<Tree> {
         let n_draws = draws(self.labels.set_of_row.len(), seed);
         let mut rng = seed.child("inputs", 0).rng();
         let drawn = (0..n_draws.len() as u32).filter(|&row| n_draws[row as usize] > 0);
@@ -50,6 +53,7 @@ impl Soil<'_> {
         let mut tree = Tree::new();
         let mut open = vec![Open { node: 0, start: 0, end: rows.len() }];
         while let Some(Open { node, start, end }) = open.pop() {
+            self.cancel.check()?;
             let here = &mut rows[start..end];
             let best = if self.is_pure(here) || here.len() < 2 * self.min_leaf {
                 None
@@ -77,7 +81,7 @@ impl Soil<'_> {
             open.push(Open { node: left, start, end: middle });
         }
         tree.shrink();
-        tree
+        Ok(tree)
     }
 
     fn is_pure(&self, rows: &[u32]) -> bool {

@@ -131,7 +131,7 @@ impl ChainLearner for Forest {
     type Model = ForestModel;
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        Ok(self.trusting(self.fit_independent(train, rows, seed)?, train, rows))
+        self.trusting(self.fit_independent(train, rows, seed)?, train, rows)
     }
 
     /// Labels that are decided independently condition nothing: no trust has to be chosen.
@@ -142,10 +142,17 @@ impl ChainLearner for Forest {
 
 impl Forest {
     /// A forest of all trees with its trust: as it is set, or chosen out of bag.
-    fn trusting(&self, mut model: ForestModel, train: &Prepared, rows: &[usize]) -> ForestModel {
-        let choose = || trust::choose(&model, train.data(), rows, model.seed).trust;
-        model.trust = self.trust.unwrap_or_else(choose);
-        model
+    fn trusting(
+        &self,
+        mut model: ForestModel,
+        train: &Prepared,
+        rows: &[usize],
+    ) -> Result<ForestModel> {
+        model.trust = match self.trust {
+            Some(trust) => trust,
+            None => trust::choose(&model, train, rows, None)?.trust,
+        };
+        Ok(model)
     }
 
     /// A forest of all trees that knows how much each input matters, where that is measured beforehand.
@@ -157,28 +164,28 @@ impl Forest {
     }
 
     /// How many inputs a node looks at, chosen out of bag: the square root of all or a third of them,
-    /// whichever makes fewer errors in a forest of few trees, each with the trust that suits it best; of
+    /// whichever makes fewer errors in a forest of few trees, with the trust that is set or suits it best; of
     /// equals the square root, which is cheaper. Where most inputs say nothing, as most words do, the square
-    /// root of them often has none that tells rows apart.
-    fn choose_split_features(
-        &self,
-        train: &Prepared,
-        rows: &[usize],
-        seed: Seed,
-    ) -> Result<SplitFeatures> {
+    /// root of them often has none that tells rows apart. Who grows a part of the trees chooses again, and
+    /// finds the same.
+    fn choose_split_features(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<usize> {
         /// About eleven of them have not drawn a given row.
         const FEW_TREES: usize = 30;
+        let n_inputs = train.data().n_features();
         let n_trees = self.n_trees.min(FEW_TREES);
-        let mut best: Option<(trust::Errors, SplitFeatures)> = None;
-        for split_features in [SplitFeatures::Sqrt, SplitFeatures::Share(1.0 / 3.0)] {
-            let few = Forest { n_trees, split_features: Some(split_features), ..self.clone() };
-            let model = few.grow(train, rows, 0..n_trees, seed)?;
-            let errors = trust::choose(&model, train.data(), rows, seed).errors;
-            if best.is_none_or(|(least, _)| errors < least) {
-                best = Some((errors, split_features));
-            }
+        let candidates = [SplitFeatures::Sqrt, SplitFeatures::Share(1.0 / 3.0)];
+        let [few, more] = candidates.map(|candidate| candidate.of(n_inputs));
+        let (few, more) = (few?, more?);
+        if few >= more {
+            return Ok(few);
         }
-        Ok(best.map_or(SplitFeatures::Sqrt, |(_, split_features)| split_features))
+        let errors = |n_tried: usize| -> Result<trust::Errors> {
+            let split_features = Some(SplitFeatures::Number(n_tried));
+            let forest = Forest { n_trees, split_features, ..self.clone() };
+            let model = forest.grow(train, rows, 0..n_trees, seed)?;
+            Ok(trust::choose(&model, train, rows, self.trust)?.errors)
+        };
+        Ok(if errors(more)? < errors(few)? { more } else { few })
     }
 
     /// Grows some of the trees. Each is drawn by a seed of its own, whoever grows it.
@@ -214,7 +221,7 @@ impl Forest {
         }
         let n_tried = match split_features {
             Some(split_features) => split_features.of(n_inputs)?,
-            None => self.choose_split_features(train, rows, seed)?.of(n_inputs)?,
+            None => self.choose_split_features(train, rows, seed)?,
         };
         let mut rows = rows.to_vec();
         rows.sort_unstable();
@@ -227,11 +234,9 @@ impl Forest {
             n_tried,
             min_leaf,
             is_extremely_random: extra_trees,
+            cancel: train.cancel(),
         };
-        let grow = |tree: usize| {
-            train.cancel().check()?;
-            Ok(soil.grow(seed.child("tree", tree)))
-        };
+        let grow = |tree: usize| soil.grow(seed.child("tree", tree));
         let trees = trees.into_par_iter().map(grow).collect::<Result<_>>()?;
         let TrainingLabels { sets, set_of_row, .. } = labels;
         let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());

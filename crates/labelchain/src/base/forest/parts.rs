@@ -46,13 +46,15 @@ impl GrownForest {
             match &mut whole {
                 None => whole = Some(part),
                 Some(whole) if whole.is_alike(&part) => whole.trees.extend(part.trees),
-                Some(_) => return Err(refused("grown on other rows than the first")),
+                Some(_) => return Err(refused("grown otherwise than the first")),
             }
         }
         let n_grown = whole.as_ref().map_or(0, |whole| whole.trees.len());
         match whole {
             Some(grown) if n_grown == forest.n_trees => {
-                if grown.is_of(task.train.data(), Sampling::seed_of(task.seed, 0)) {
+                if grown.split_features.is_some() != forest.split_features.is_none() {
+                    Err(refused("grown with other settings"))
+                } else if grown.is_of(task.train.data(), Sampling::seed_of(task.seed, 0)) {
                     Ok(GrownForest { forest, grown })
                 } else {
                     Err(refused("grown on other rows, or in another order"))
@@ -67,7 +69,7 @@ impl ChainLearner for GrownForest {
     type Model = ForestModel;
 
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<ForestModel> {
-        Ok(self.forest.trusting(self.fit_independent(train, rows, seed)?, train, rows))
+        self.forest.trusting(self.fit_independent(train, rows, seed)?, train, rows)
     }
 
     /// The trees that were grown; of other rows, such as those of a fold by which a setting is chosen, trees
@@ -81,7 +83,7 @@ impl ChainLearner for GrownForest {
 }
 
 impl ForestModel {
-    /// Whether another forest has the same rows, labels and seed, so that trees of it mean the same here.
+    /// Whether another forest has the same rows, labels, seed and inputs a node, so that trees of it mean the same here.
     fn is_alike(&self, other: &ForestModel) -> bool {
         (self.n_inputs, self.split_features) == (other.n_inputs, other.split_features)
             && (self.seed, &self.rows) == (other.seed, &other.rows)

@@ -9,7 +9,6 @@ use super::bins::{Column, MISSING};
 use super::grow::draws;
 use super::labels::TrainingLabels;
 use super::split::{Allowed, Cut, Splitter};
-use super::varying::Varying;
 use super::*;
 use crate::chain::{
     AnyOrderModel as _, Evidence, Order, Route, Score, decide, decide_by_certainty,
@@ -472,42 +471,22 @@ fn the_number_of_inputs_is_chosen_out_of_bag() {
         let split_features = Some(SplitFeatures::Number(n_chosen));
         let named = fitted(&data, &Forest { split_features, ..auto.clone() });
         assert_eq!(named.trees, model.trees);
+        // What was chosen stays: two rows alone would choose otherwise, and choosing again is not asked for.
+        assert_eq!(model.followed_by(&named, 5, 200).split_features, Some(n_chosen));
     }
 }
 
 #[test]
-fn measuring_importance_can_be_cancelled() {
+fn growing_choosing_and_measuring_can_be_cancelled() {
     let (cells, labels) = coarse(50, 4, 3, 1);
     let data = data(&cells, &labels, false, false);
+    let (model, rows) = (fitted(&data, &small()), (0..50).collect::<Vec<_>>());
     let cancel = Cancel::default();
     cancel.cancel();
-    assert!(fitted(&data, &small()).mean_rises(&data, &cancel).is_err());
-}
-
-/// An input that is said to be constant in a node is; and one that rows list, or that is not sparse, may vary.
-#[test]
-fn what_does_not_vary_is_constant() {
-    let mut rng = Seed::new(8).rng();
-    // Every other column is so rare that it is kept by its uncommon rows.
-    let mut cell = |at: usize| f64::from(u8::from(rng.chance([0.01, 0.4][at % 2])));
-    let cells: Vec<Vec<f64>> = (0..400).map(|_| (0..40).map(&mut cell).collect()).collect();
-    let data = data(&cells, &LabelMatrix::empty(400, 1), true, false);
-    let columns = Column::all(&data, &(0..400).collect::<Vec<_>>(), &Cancel::default()).unwrap();
-    let n_sparse = columns.iter().filter(|column| column.uncommon_rows().is_some()).count();
-    assert_eq!(n_sparse, 20);
-    let uncommon = UncommonInputs::of(&columns, 400);
-    let mut varying = Varying::new(&uncommon, 1);
-    let mut n_skipped = 0;
-    // The last node has more cells than are read: everything may vary there.
-    for node in [3, 30, 7, 400].map(|n| (0..n).map(|at| at * 400 / n).collect::<Vec<u32>>()) {
-        varying.enter(&node);
-        for (input, column) in (0..).zip(&columns).filter(|(input, _)| !varying.may_vary(*input)) {
-            assert!(node.iter().all(|&row| column.bin(row) == column.bin(node[0])), "{input}");
-            assert!(node.len() < 400);
-            n_skipped += 1;
-        }
-    }
-    assert!(n_skipped > 20, "{n_skipped}");
+    let train = Prepared::as_is(&data).cancelled_by(&cancel);
+    assert!(small().grow(&train, &rows, 0..1, Seed::new(1)).is_err());
+    assert!(trust::choose(&model, &train, &rows, None).is_err());
+    assert!(model.mean_rises(&data, &cancel).is_err());
 }
 
 /// See testdata/forest/make.py.

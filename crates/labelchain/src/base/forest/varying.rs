@@ -17,7 +17,7 @@ pub(super) struct UncommonInputs {
 }
 
 impl UncommonInputs {
-    /// Of so many rows.
+    /// Lists the inputs of each of `n_rows` rows.
     pub(super) fn of(columns: &[Column], n_rows: usize) -> UncommonInputs {
         let mut starts = vec![0; n_rows + 1];
         let listed = || (0..).zip(columns).filter_map(|(at, of)| Some((at, of.uncommon_rows()?)));
@@ -55,7 +55,7 @@ pub(super) struct Varying<'a> {
 }
 
 impl<'a> Varying<'a> {
-    /// Where a node looks at so many inputs.
+    /// No node yet, of a tree whose nodes look at `n_tried` inputs each.
     pub(super) fn new(of_rows: &'a UncommonInputs, n_tried: usize) -> Varying<'a> {
         /// What looking at an input costs beside its cells, in cells.
         const LOOK: usize = 16;
@@ -93,5 +93,91 @@ impl<'a> Varying<'a> {
     /// Whether not all rows of the node are known to have the same bin.
     pub(super) fn may_vary(&self, input: u32) -> bool {
         self.last[input as usize] >= self.node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grow::Soil;
+    use super::super::labels::TrainingLabels;
+    use super::*;
+    use crate::data::{Attribute, Dataset, LabelMatrix, Matrix, Sparse};
+    use crate::progress::Cancel;
+    use crate::seed::Seed;
+
+    const N_ROWS: usize = 400;
+
+    /// Every other column is so rare that it is kept by its uncommon rows; a few cells are missing.
+    fn rare_and_frequent() -> (Vec<Column>, TrainingLabels) {
+        let mut rng = Seed::new(8).rng();
+        let mut cells = Sparse::new(40);
+        let mut labels = LabelMatrix::empty(N_ROWS, 3);
+        for row in 0..N_ROWS {
+            let stored: Vec<u32> =
+                (0..40).filter(|at| rng.chance([0.01, 0.4][*at as usize % 2])).collect();
+            let value = |rng: &mut crate::seed::Rng| if rng.chance(0.1) { f64::NAN } else { 1.0 };
+            cells.push_row(stored.into_iter().map(|at| (at, value(&mut rng))));
+            labels.ids().for_each(|label| labels.set(row, label, rng.chance(0.3)));
+        }
+        let attributes = (0..40).map(|at| Attribute::numeric(format!("x{at}"))).collect();
+        let names = (0..3).map(|at| format!("y{at}")).collect();
+        let data = Dataset::new("words", attributes, Matrix::Sparse(cells), names, labels).unwrap();
+        let rows: Vec<usize> = (0..N_ROWS).collect();
+        let columns = Column::all(&data, &rows, &Cancel::default()).unwrap();
+        (columns, TrainingLabels::new(data.labels(), &rows))
+    }
+
+    #[test]
+    fn what_does_not_vary_is_constant_and_what_is_listed_varies() {
+        let (columns, _) = rare_and_frequent();
+        assert_eq!(columns.iter().filter(|it| it.uncommon_rows().is_some()).count(), 20);
+        let uncommon = UncommonInputs::of(&columns, N_ROWS);
+        let mut varying = Varying::new(&uncommon, 1);
+        let mut n_skipped = 0;
+        for n in [3, 30, 7] {
+            let node: Vec<u32> = (0..n).map(|at| at * 400 / n).collect();
+            varying.enter(&node);
+            for (input, column) in (0..).zip(&columns) {
+                let is_listed = column
+                    .uncommon_rows()
+                    .is_none_or(|rows| node.iter().any(|row| rows.contains(row)));
+                assert_eq!(varying.may_vary(input), is_listed);
+                if !is_listed {
+                    assert!(node.iter().all(|&row| column.bin(row) == column.bin(node[0])));
+                    n_skipped += 1;
+                }
+            }
+        }
+        assert!(n_skipped > 20, "{n_skipped}");
+        // A node with more cells than are worth reading: everything may vary.
+        varying.enter(&(0..400).collect::<Vec<_>>());
+        assert!((0..40).all(|input| varying.may_vary(input)));
+    }
+
+    #[test]
+    fn trees_are_those_that_look_at_every_input() {
+        let (columns, labels) = rare_and_frequent();
+        let lists = UncommonInputs::of(&columns, N_ROWS);
+        let no_lists = UncommonInputs {
+            starts: vec![0; N_ROWS + 1],
+            inputs: vec![],
+            is_listed: vec![false; columns.len()],
+        };
+        for (is_extremely_random, n_tried) in [(false, 3), (true, 3), (false, 12)] {
+            let [skipping, plain] = [&lists, &no_lists].map(|uncommon| {
+                let (columns, labels, cancel) = (&columns[..], &labels, &Cancel::default());
+                let soil = Soil {
+                    columns,
+                    uncommon,
+                    labels,
+                    n_tried,
+                    min_leaf: 1,
+                    is_extremely_random,
+                    cancel,
+                };
+                soil.grow(Seed::new(3)).unwrap()
+            });
+            assert_eq!(skipping, plain);
+        }
     }
 }
