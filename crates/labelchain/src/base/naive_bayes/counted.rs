@@ -355,10 +355,20 @@ struct UnpackedOccurrences<'b> {
 impl Iterator for UnpackedOccurrences<'_> {
     type Item = Occurrence;
 
+    #[inline]
     fn next(&mut self) -> Option<Occurrence> {
         let mut rest = self.bytes;
-        let mut take = || -> Option<u32> { packed::take(&mut rest)?.try_into().ok() };
-        let (gap, no, yes) = (take()?, take()?, take()?);
+        let (gap, no, yes) = match rest {
+            // Most often all three are small.
+            &[gap @ ..0x80, no @ ..0x80, yes @ ..0x80, ref others @ ..] => {
+                rest = others;
+                (gap.into(), no.into(), yes.into())
+            }
+            _ => {
+                let mut take = || -> Option<u32> { packed::take(&mut rest)?.try_into().ok() };
+                (take()?, take()?, take()?)
+            }
+        };
         let label = self.next.checked_add(gap)?;
         self.next = label.checked_add(1)?;
         self.bytes = rest;
