@@ -484,7 +484,8 @@ mod tests {
             .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
             .collect();
         let counts = Counts::new(&classes, PairCounts::of(&labels, &groups));
-        let view = |label: usize| LabelView { rows: rows_of(label)[..].into(), features: vec![] };
+        let view =
+            |label: usize| LabelView { rows: rows_of(label)[..].into(), features: [].into() };
         let views: Vec<LabelView> = (0..n_labels).map(view).collect();
         let tables = [
             CoOccurrence::Dense(counts.dense()),
@@ -540,7 +541,7 @@ mod tests {
                 cell.iter().for_each(|&relevant| labels.set(row, LabelId(label), relevant));
             }
         }
-        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: vec![] };
+        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: [].into() };
         let views = [view(&[0, 1, 2, 4]), view(&[0, 1, 3, 4])];
         let mut log_odds = [0.0; 2];
         CoOccurrence::of_partial(&labels, &views).observe(LabelId(0), true, &mut log_odds);

@@ -562,7 +562,8 @@ impl ChainModel for NaiveBayesModel {
     fn concat_columns(mut self, other: NaiveBayesModel) -> Option<NaiveBayesModel> {
         let n_before = self.n_features();
         for (view, more) in self.views.iter_mut().zip(other.views) {
-            view.features.extend(more.features.iter().map(|column| n_before + column));
+            let more = more.features.iter().map(|column| n_before + column);
+            view.features = view.features.iter().copied().chain(more).collect();
         }
         self.factors.concat_columns(other.factors);
         self.baseline = self.factors.baseline(&self.prior);

@@ -426,10 +426,10 @@ impl NaiveBayesModel {
         let inputs = self.factors.inputs().iter().enumerate().zip(new_factors).map(updated);
         let factors = self.factors.with_inputs(inputs.collect(), &sums.classes);
         let mut model = NaiveBayesModel { sums: None, n_labels, factors, ..self.clone() };
-        let features: Vec<usize> =
+        let features: Arc<[usize]> =
             (0..sums.columns.len()).filter(|&at| sums.columns[at].is_some()).collect();
         let before = rows_before.iter().map(Arc::clone);
-        let new_views = before.map(|rows| LabelView { rows, features: features.clone() });
+        let new_views = before.map(|rows| LabelView { rows, features: Arc::clone(&features) });
         model.views.extend(new_views);
         model.prior = super::prior(&sums.classes);
         model.baseline = model.factors.baseline(&model.prior);
