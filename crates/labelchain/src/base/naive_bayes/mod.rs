@@ -9,6 +9,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -531,6 +532,18 @@ fn kernels(
 pub struct LogOdds {
     n_labels: usize,
     by_row: Vec<f64>,
+    /// What decided labels add, written out for the walks of many rows once the first of them asks for it.
+    dense_terms: OnceLock<CoOccurrence>,
+}
+
+impl LogOdds {
+    fn new(n_labels: usize, by_row: Vec<f64>) -> LogOdds {
+        LogOdds { n_labels, by_row, dense_terms: OnceLock::new() }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.by_row.len() / self.n_labels.max(1)
+    }
 }
 
 impl BaseModel for NaiveBayesModel {
@@ -594,9 +607,13 @@ impl Scoring for NaiveBayesModel {
     }
 
     fn evidence<'m>(&'m self, scores: &'m LogOdds, row: usize) -> Conditioned<'m> {
+        /// Writing out the terms of all pairs of labels takes about as long as walking so many rows.
+        const FEW_ROWS: usize = 4;
         let n = scores.n_labels;
         let log_odds = scores.by_row[row * n..(row + 1) * n].to_vec();
-        Conditioned { co_occurrence: &self.co_occurrence, log_odds }
+        let is_expanded = scores.n_rows() > FEW_ROWS && self.co_occurrence.is_worth_expanding(n);
+        let dense_terms = is_expanded.then_some(&scores.dense_terms);
+        Conditioned { co_occurrence: &self.co_occurrence, dense_terms, log_odds }
     }
 }
 
@@ -685,7 +702,7 @@ impl NaiveBayesModel {
         for others in &others {
             others.add(&self.factors, &mut tables, block, dense, &mut by_row);
         }
-        LogOdds { n_labels, by_row }
+        LogOdds::new(n_labels, by_row)
     }
 
     /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
@@ -698,7 +715,7 @@ impl NaiveBayesModel {
                 differences.add(column, cell, sums);
             }
         }
-        LogOdds { n_labels: self.n_labels, by_row }
+        LogOdds::new(self.n_labels, by_row)
     }
 }
 
@@ -843,13 +860,16 @@ pub struct Conditioned<'m> {
     log_odds: Vec<f64>,
 }
 
-impl Evidence for Conditioned<'_> {
+impl<'m> Evidence for Conditioned<'m> {
     fn support(&self, label: LabelId) -> Score {
         Score::LogOdds(self.log_odds[label.0])
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        self.co_occurrence.observe(label, relevant, &mut self.log_odds);
+        let (sparse, n_labels) = (self.co_occurrence, self.log_odds.len());
+        let written_out = |cell: &'m OnceLock<_>| cell.get_or_init(|| sparse.to_dense(n_labels));
+        let terms = self.dense_terms.map_or(sparse, written_out);
+        terms.observe(label, relevant, &mut self.log_odds);
     }
 }
 
@@ -860,6 +880,8 @@ impl BinaryLearner for NaiveBayes {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let plain = NaiveBayes { preparation: Preparation::none(), updatable: false, ..*self };
         plain.fit_independent(&Prepared::as_is(train), &rows, Seed::new(0))
+    /// Where the same terms are written out, if they are to be.
+    dense_terms: Option<&'m OnceLock<CoOccurrence>>,
     }
 }
 
