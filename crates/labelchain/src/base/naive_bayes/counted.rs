@@ -411,6 +411,12 @@ impl NumberClasses {
     }
 }
 
+    /// All four counts.
+    fn key(&self) -> (u64, u64) {
+        let both = |[no, yes]: [u32; 2]| u64::from(no) << 32 | u64::from(yes);
+        (both(self.n), both(self.with))
+    }
+
 /// Computes log-odds of inputs of two values. What many inputs and labels share is computed once.
 pub(super) struct LogOddsTables<'m> {
     likelihood: Likelihood,
@@ -436,11 +442,15 @@ struct NumberTables {
     /// Where masses are looked at: in rows that have both numbers, and in rows that have 0 only.
     both: Intervals,
     only_zero: Intervals,
-    /// The log masses at both numbers under a normal distribution of so many cells with such sums.
-    log_masses: HashMap<(u64, u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
+    /// The log-odds at both numbers by the counts of a label: of many inputs few numbers of rows have the other
+    /// number, so that they are the same again and again.
+    log_odds: HashMap<(u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
+    /// The log masses at both numbers by how many relevant rows there are, and how many of them have the other
+    /// number; labels have few relevant rows, which is why many labels share them.
+    relevant: HashMap<(u32, u32), [f64; 2], BuildHasherDefault<MixingHasher>>,
     /// By how many of all rows have the other number: the log-odds of all labels with which the input does
     /// not occur, at 0 and at the other.
-    apart: HashMap<u32, Rc<[Vec<f64>; 2]>>,
+    apart: HashMap<u32, Rc<[Vec<f64>; 2]>, BuildHasherDefault<MixingHasher>>,
 }
 
 /// The sum and the sum of squares of the first cells, by their number, where all cells have one value.
@@ -500,8 +510,9 @@ impl NumberTables {
             rounded: CellSums::new(both.rounded(other)),
             both: intervals(&both),
             only_zero: intervals(&only_zero),
-            log_masses: HashMap::default(),
-            apart: HashMap::new(),
+            log_odds: HashMap::default(),
+            relevant: HashMap::default(),
+            apart: HashMap::default(),
         }
     }
 
@@ -509,16 +520,12 @@ impl NumberTables {
     fn n_kept(&self) -> usize {
         let n_labels = self.apart.values().next().map_or(0, |of| of[0].len());
         let n_sums = 3 * (self.plain.by_number.len() + self.rounded.by_number.len());
-        n_sums + 5 * self.log_masses.len() + 2 * n_labels * self.apart.len()
+        let n_found = 4 * self.log_odds.len() + 3 * self.relevant.len();
+        n_sums + n_found + 2 * n_labels * self.apart.len()
     }
 
     /// The log-odds at 0 and at the other number: those of [`NumberClasses::factor`], without its table.
-    fn log_odds(
-        &mut self,
-        classes: &NumberClasses,
-        likelihood: Likelihood,
-        is_whole: bool,
-    ) -> [f64; 2] {
+    fn log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         // Two distributions of nothing but zeros are the same.
         if classes.with == [0; 2] && classes.n.iter().all(|&n| n > 0) {
             return [0.0; 2];
@@ -536,19 +543,24 @@ impl NumberTables {
             Likelihood::Auto | Likelihood::Weka if has_zero => {
                 let (no, yes) = self.rounded.of(classes);
                 let has_other = classes.n_with() > 0;
-                let yes = self.known_log_masses(yes, has_other);
-                // Labels that learn from some rows seldom have as many irrelevant ones as others.
-                let no = if is_whole {
-                    self.known_log_masses(no, has_other)
-                } else {
-                    self.log_masses(&no, has_other)
-                };
+                let yes = self.relevant_log_masses(classes, &yes, has_other);
+                let no = self.log_masses(&no, has_other);
                 [yes[0] - no[0], yes[1] - no[1]]
             }
             _ => {
                 let factor = classes.factor(likelihood, self.other, self.zero);
                 cells.map(|cell| factor.log_odds(cell))
             }
+        let key = classes.key();
+        if let Some(known) = self.log_odds.get(&key) {
+            return *known;
+        }
+        let log_odds = self.computed_log_odds(classes, likelihood);
+        self.log_odds.insert(key, log_odds);
+        log_odds
+    }
+
+    fn computed_log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         }
     }
 
@@ -564,18 +576,25 @@ impl NumberTables {
         middles.map(|middle| normal.log_mass(middle, precision))
     }
 
-    /// The same, computed once for the same moments.
-    fn known_log_masses(&mut self, moments: Moments, has_other: bool) -> [f64; 2] {
+    /// The same for the relevant rows of a label, which have the sums of so many cells; computed once for as many
+    /// rows and cells.
+    fn relevant_log_masses(
+        &mut self,
+        classes: &NumberClasses,
+        moments: &Moments,
+        has_other: bool,
+    ) -> [f64; 2] {
+        if !has_other {
+            return self.log_masses(moments, has_other);
+        }
+        let [n, with] = [classes.n[1], classes.with[1]];
         // Where all cells are 0, it makes no difference how many there are.
-        let are_zero = moments.sum == 0.0 && moments.squares == 0.0;
-        let n = if are_zero { moments.n.min(1.0) } else { moments.n };
-        let [n, sum, squares] = [n, moments.sum, moments.squares].map(f64::to_bits);
-        let key = (n ^ u64::from(has_other), sum, squares);
-        if let Some(known) = self.log_masses.get(&key) {
+        let key = (if with == 0 { n.min(1) } else { n }, with);
+        if let Some(known) = self.relevant.get(&key) {
             return *known;
         }
-        let log_masses = self.log_masses(&moments, has_other);
-        self.log_masses.insert(key, log_masses);
+        let log_masses = self.log_masses(moments, has_other);
+        self.relevant.insert(key, log_masses);
         log_masses
     }
 }
@@ -625,6 +644,10 @@ impl<'m> LogOddsTables<'m> {
             TwoValues::Names | TwoValues::Word => {
                 for (at, with) in input.counts(self.rows).into_iter().enumerate() {
                     [out[at], out[n + at]] = self.of_names(input.users.label(at), with);
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
                 }
             }
             TwoValues::Numbers { other } => self.compute_numbers(input, other, zero, out),
@@ -669,7 +692,7 @@ impl<'m> LogOddsTables<'m> {
         let (first, second) = out.split_at_mut(input.users.len());
         let of_label = |tables: &mut NumberTables, label: LabelId, with| {
             let classes = NumberClasses { n: rows.by_class[label.0], with };
-            tables.log_odds(&classes, likelihood, rows.is_whole[label.0])
+            tables.log_odds(&classes, likelihood)
         };
         if let Users::All(n_labels) = input.users {
             let known = tables.apart.get(&input.in_whole).map(Rc::clone);
