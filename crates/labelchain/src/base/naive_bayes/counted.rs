@@ -200,9 +200,12 @@ pub(super) struct CountedInput {
     #[serde(with = "packed")]
     occurrences: Box<[u8]>,
     /// The log-odds of each user where the cell has the first value, and then where it has the second;
-    /// computed when someone asks for them.
+    /// computed when someone asks for them, as dense rows do.
     #[serde(skip)]
     log_odds: OnceLock<Box<[f64]>>,
+    /// The log-odds of each user at the second value less those at the first: what sparse rows ask for.
+    #[serde(skip)]
+    differences: OnceLock<Box<[f64]>>,
 }
 
 impl Clone for CountedInput {
@@ -213,6 +216,7 @@ impl Clone for CountedInput {
             in_whole: self.in_whole,
             occurrences: self.occurrences.clone(),
             log_odds: OnceLock::new(),
+            differences: OnceLock::new(),
         }
     }
 }
@@ -231,8 +235,9 @@ impl CountedInput {
             [label - next, no, yes].into_iter().for_each(|it| packed::push(&mut bytes, it.into()));
             next = label + 1;
         }
-        let (occurrences, log_odds) = (bytes.into(), OnceLock::new());
-        CountedInput { values, users, in_whole, occurrences, log_odds }
+        let (log_odds, differences) = (OnceLock::new(), OnceLock::new());
+        let occurrences = bytes.into();
+        CountedInput { values, users, in_whole, occurrences, log_odds, differences }
     }
 
     pub(super) fn users(&self) -> &Users {
@@ -318,7 +323,22 @@ impl CountedInput {
         [first, second]
     }
 
-    /// The bytes of its log-odds, once they are computed.
+    /// What the second value adds to the log-odds of each user beyond the first.
+    pub(super) fn differences(&self, zero: f64, tables: &mut LogOddsTables) -> &[f64] {
+        self.differences.get_or_init(|| {
+            let mut room = Vec::new();
+            tables.compute(self, zero, &mut room);
+            differences(&room)
+        })
+    }
+
+    /// Keeps what follows from log-odds that were computed for another purpose.
+    pub(super) fn keep_differences(&self, log_odds: &[f64]) {
+        self.differences.get_or_init(|| differences(log_odds));
+    }
+
+    /// The bytes of its log-odds at both values, or of their differences, once they are computed: rows are dense or
+    /// sparse.
     pub(super) fn log_odds_bytes(&self) -> u64 {
         16 * self.users.len() as u64
     }
@@ -343,6 +363,12 @@ impl CountedInput {
             && self.users.are_sound(n_labels)
             && (0..self.users.len()).all(|at| fits_apart(self.users.label(at)))
     }
+}
+
+/// The second half of some log-odds, which is at the second value, less the first.
+fn differences(log_odds: &[f64]) -> Box<[f64]> {
+    let (first, second) = log_odds.split_at(log_odds.len() / 2);
+    second.iter().zip(first).map(|(second, first)| second - first).collect()
 }
 
 /// Occurrences, up to where their bytes end or are damaged, which are left then.
@@ -385,6 +411,12 @@ struct NumberClasses {
 }
 
 impl NumberClasses {
+    /// All four counts.
+    fn key(&self) -> (u64, u64) {
+        let both = |[no, yes]: [u32; 2]| u64::from(no) << 32 | u64::from(yes);
+        (both(self.n), both(self.with))
+    }
+
     fn n_with(&self) -> u32 {
         self.with[0] + self.with[1]
     }
@@ -410,12 +442,6 @@ impl NumberClasses {
         numeric_factor(likelihood, plain, rounded, &rounding, range)
     }
 }
-
-    /// All four counts.
-    fn key(&self) -> (u64, u64) {
-        let both = |[no, yes]: [u32; 2]| u64::from(no) << 32 | u64::from(yes);
-        (both(self.n), both(self.with))
-    }
 
 /// Computes log-odds of inputs of two values. What many inputs and labels share is computed once.
 pub(super) struct LogOddsTables<'m> {
@@ -530,6 +556,16 @@ impl NumberTables {
         if classes.with == [0; 2] && classes.n.iter().all(|&n| n > 0) {
             return [0.0; 2];
         }
+        let key = classes.key();
+        if let Some(known) = self.log_odds.get(&key) {
+            return *known;
+        }
+        let log_odds = self.computed_log_odds(classes, likelihood);
+        self.log_odds.insert(key, log_odds);
+        log_odds
+    }
+
+    fn computed_log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         let cells = [self.zero, self.other + self.zero];
         // Where no row has a 0, cells may be so large that rounding makes them differ.
         let has_zero = classes.n_with() < classes.n[0] + classes.n[1];
@@ -551,16 +587,6 @@ impl NumberTables {
                 let factor = classes.factor(likelihood, self.other, self.zero);
                 cells.map(|cell| factor.log_odds(cell))
             }
-        let key = classes.key();
-        if let Some(known) = self.log_odds.get(&key) {
-            return *known;
-        }
-        let log_odds = self.computed_log_odds(classes, likelihood);
-        self.log_odds.insert(key, log_odds);
-        log_odds
-    }
-
-    fn computed_log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         }
     }
 
@@ -618,6 +644,10 @@ impl Hasher for MixingHasher {
         self.0 = mixed as u64 ^ (mixed >> 64) as u64;
     }
 
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
     fn write_usize(&mut self, number: usize) {
         self.write_u64(number as u64);
     }
@@ -644,10 +674,6 @@ impl<'m> LogOddsTables<'m> {
             TwoValues::Names | TwoValues::Word => {
                 for (at, with) in input.counts(self.rows).into_iter().enumerate() {
                     [out[at], out[n + at]] = self.of_names(input.users.label(at), with);
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
                 }
             }
             TwoValues::Numbers { other } => self.compute_numbers(input, other, zero, out),
@@ -845,8 +871,7 @@ mod tests {
         let (input, rows) = counted(&[(true, [true; 3]), (false, [false; 3])], TwoValues::Word);
         let with = |bytes: &[u8], in_whole| {
             let users = input.users.clone();
-            let log_odds = OnceLock::new();
-            CountedInput { occurrences: bytes.into(), in_whole, users, log_odds, ..input }
+            CountedInput { occurrences: bytes.into(), in_whole, users, ..input.clone() }
         };
         assert!(with(&[0, 0, 1, 0, 0, 1, 0, 0, 1], 1).is_sound(&rows));
         let damaged: [(&[u8], u32); 6] = [

@@ -714,6 +714,7 @@ impl NaiveBayesModel {
             for (column, cell) in block.features.entries(row) {
                 differences.add(column, cell, sums);
             }
+            differences.add_waiting(sums);
         }
         LogOdds::new(self.n_labels, by_row)
     }
@@ -729,6 +730,8 @@ struct Differences<'m> {
     all: Vec<f64>,
     at_zero: Vec<f64>,
     at_cell: Vec<f64>,
+    /// Those of all labels that are still to be added, in their order.
+    waiting: Vec<&'m [f64]>,
 }
 
 impl<'m> Differences<'m> {
@@ -740,28 +743,45 @@ impl<'m> Differences<'m> {
             all: vec![],
             at_zero: vec![],
             at_cell: vec![],
+            waiting: vec![],
         }
     }
 
-    /// Adds the differences of a cell to the sums of all labels.
+    /// Adds the differences of a cell to the sums of all labels, or lets them wait for others.
     fn add(&mut self, column: usize, cell: f64, sums: &mut [f64]) {
-        let input = &self.factors.inputs()[column];
+        let factors = self.factors;
+        let input = &factors.inputs()[column];
         if let InputFactors::Counted(counted) = input
             && counted.is_second(cell)
             && counted.users().len() == sums.len()
         {
-            let [first, second] = counted.log_odds(self.factors.zero()[column], &mut self.tables);
-            vectorized(
-                #[inline(always)]
-                || {
-                    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
-                        *sum += second - first;
-                    }
-                },
-            );
+            self.waiting.push(counted.differences(factors.zero()[column], &mut self.tables));
         } else {
+            self.add_waiting(sums);
             add_to_labels(sums, input, self.of(column, cell));
         }
+    }
+
+    /// Adds what waits. Of four cells at a time, so that each sum is loaded and stored once for all of them; the order
+    /// of additions to it is the same.
+    fn add_waiting(&mut self, sums: &mut [f64]) {
+        let n = sums.len();
+        vectorized(
+            #[inline(always)]
+            || {
+                let (fours, others) = self.waiting.as_chunks::<4>();
+                for four in fours {
+                    let [a, b, c, d] = four.map(|terms| &terms[..n]);
+                    for (at, sum) in sums.iter_mut().enumerate() {
+                        *sum = *sum + a[at] + b[at] + c[at] + d[at];
+                    }
+                }
+                for terms in others {
+                    sums.iter_mut().zip(*terms).for_each(|(sum, term)| *sum += term);
+                }
+            },
+        );
+        self.waiting.clear();
     }
 
     fn of(&mut self, column: usize, cell: f64) -> &[f64] {
@@ -857,6 +877,8 @@ fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
 #[derive(Clone, Debug)]
 pub struct Conditioned<'m> {
     co_occurrence: &'m CoOccurrence,
+    /// Where the same terms are written out, if they are to be.
+    dense_terms: Option<&'m OnceLock<CoOccurrence>>,
     log_odds: Vec<f64>,
 }
 
@@ -880,8 +902,6 @@ impl BinaryLearner for NaiveBayes {
         let rows: Vec<usize> = (0..train.n_rows()).collect();
         let plain = NaiveBayes { preparation: Preparation::none(), updatable: false, ..*self };
         plain.fit_independent(&Prepared::as_is(train), &rows, Seed::new(0))
-    /// Where the same terms are written out, if they are to be.
-    dense_terms: Option<&'m OnceLock<CoOccurrence>>,
     }
 }
 
