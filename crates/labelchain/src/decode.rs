@@ -60,6 +60,16 @@ pub(crate) mod packed {
     /// The next number, which is taken off; none at the end, or if it is cut off or too large.
     #[inline]
     pub(crate) fn take(packed: &mut &[u8]) -> Option<u64> {
+        // Most numbers are small and have one byte.
+        if let Some((&byte @ 0..0x80, rest)) = packed.split_first() {
+            *packed = rest;
+            return Some(byte.into());
+        }
+        take_long(packed)
+    }
+
+    /// The same for a number of any length.
+    fn take_long(packed: &mut &[u8]) -> Option<u64> {
         let (mut number, mut shift) = (0, 0);
         loop {
             let (&byte, rest) = packed.split_first()?;

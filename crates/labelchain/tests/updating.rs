@@ -66,7 +66,7 @@ fn counts_and_sums_of_parts_make_the_model_of_all_rows_to_the_last_bit() {
             for span in [n_first..270, 270..300] {
                 let part = data.select(&all[span.clone()]);
                 let rows: Arc<[usize]> = (0..part.n_rows()).collect();
-                let view = LabelView { rows: rows.clone(), features: vec![] };
+                let view = LabelView { rows: rows.clone(), features: [].into() };
                 let further = FurtherRows {
                     data: &part,
                     rows: &rows,
@@ -137,7 +137,7 @@ fn new_labels_and_values_make_the_model_of_all_rows_to_the_last_bit() {
         let further = FurtherRows {
             data: &more,
             rows: &rows,
-            views: &vec![LabelView { rows: rows.clone(), features: vec![] }; 4],
+            views: &vec![LabelView { rows: rows.clone(), features: [].into() }; 4],
             rows_before: &[(0..200).collect()],
             n_before: 200,
             settings: chain.settings(),

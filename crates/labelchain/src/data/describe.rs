@@ -270,16 +270,23 @@ fn cell_notes(data: &Dataset) -> Vec<Note> {
     .collect()
 }
 
-/// The stored cells of some columns by their bits, each with its row.
-fn stored_cells(features: &Matrix, columns: HashSet<usize>) -> HashMap<usize, Vec<(usize, u64)>> {
-    let mut cells: HashMap<usize, Vec<(usize, u64)>> =
-        columns.into_iter().map(|column| (column, vec![])).collect();
-    if cells.is_empty() {
+/// The stored cells of some columns by their bits, each with its row; by column, and none for the others.
+fn stored_cells(
+    features: &Matrix,
+    columns: impl Iterator<Item = usize>,
+) -> Vec<Option<Vec<(usize, u64)>>> {
+    let mut cells = vec![None; features.n_columns()];
+    let mut is_empty = true;
+    for column in columns {
+        cells[column] = Some(vec![]);
+        is_empty = false;
+    }
+    if is_empty {
         return cells;
     }
     for row in 0..features.n_rows() {
         for (column, cell) in features.entries(row) {
-            if let Some(cells) = cells.get_mut(&column) {
+            if let Some(cells) = &mut cells[column] {
                 cells.push((row, cell.to_bits()));
             }
         }
@@ -319,9 +326,9 @@ fn column_notes(data: &Dataset) -> Vec<Note> {
             repeated.push((first, column));
         }
     }
-    let candidates = repeated.iter().flat_map(|&(first, column)| [first, column]).collect();
+    let candidates = repeated.iter().flat_map(|&(first, column)| [first, column]);
     let cells = stored_cells(data.features(), candidates);
-    repeated.retain(|(first, column)| cells[first] == cells[column]);
+    repeated.retain(|&(first, column)| cells[first] == cells[column]);
     if let Some(&(first, column)) = repeated.first() {
         notes.push(Note {
             code: "duplicate-column",

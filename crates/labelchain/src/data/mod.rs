@@ -367,7 +367,6 @@ impl Dataset {
         left_out: Vec<String>,
         row_names: Vec<String>,
     ) -> Dataset {
-        let names: Vec<String> = kept.iter().map(|&at| self.attributes[at].name.clone()).collect();
         for (&at, kind) in kept.iter().zip(&kinds) {
             if let (Some(values), AttributeKind::Date) = (self.attributes[at].values(), kind) {
                 let days: Vec<Option<f64>> = values.iter().map(|it| date::parse(it)).collect();
@@ -378,10 +377,15 @@ impl Dataset {
                 self.features.map_column(at, date::days);
             }
         }
-        let attributes = names.into_iter().zip(kinds).map(|(name, kind)| Attribute { name, kind });
+        let attribute = |(&at, kind): (&usize, AttributeKind)| {
+            let name = std::mem::take(&mut self.attributes[at].name);
+            Attribute { name, kind }
+        };
+        let attributes = kept.iter().zip(kinds).map(attribute).collect();
+        let keeps_all = kept.iter().copied().eq(0..self.features.n_columns());
         Dataset {
-            attributes: attributes.collect(),
-            features: self.features.columns(kept),
+            attributes,
+            features: if keeps_all { self.features } else { self.features.columns(kept) },
             ids,
             left_out,
             row_names,

@@ -1,6 +1,7 @@
 //! What the columns of a table are for: inputs, identifiers, dates, texts; and which are left out.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::LazyCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -108,25 +109,30 @@ impl ColumnRoles {
 
     /// Gives the columns of a table their roles. Notes say what was found.
     pub fn apply(&self, data: Dataset, path: &Path) -> Result<(Dataset, Vec<Note>)> {
-        let names: Vec<String> = data.attributes().iter().map(|of| of.name.clone()).collect();
-        let columns = Columns { path, names: &names, relation: None };
-        let by_name: HashMap<&str, usize> =
-            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        // There may be very many columns, and most often none of them is named.
+        let by_name = LazyCell::new(|| {
+            let names = data.attributes().iter().map(|of| of.name.as_str());
+            names.enumerate().map(|(at, name)| (name, at)).collect::<HashMap<&str, usize>>()
+        });
+        let looked_for = |name: &str| {
+            let names: Vec<String> = data.attributes().iter().map(|of| of.name.clone()).collect();
+            Columns { path, names: &names, relation: None }.position("input", name)
+        };
         let places = |wanted: &[String]| -> Result<HashSet<usize>> {
             let known = |name: &String| by_name.get(name.as_str()).copied();
-            let place = |name| known(name).map_or_else(|| columns.position("input", name), Ok);
-            wanted.iter().map(place).collect()
+            wanted.iter().map(|name| known(name).map_or_else(|| looked_for(name), Ok)).collect()
         };
         let [drop, id, text, keep] = [&self.drop, &self.id, &self.text, &self.keep];
         let (drop, id, text, keep) = (places(drop)?, places(id)?, places(text)?, places(keep)?);
         let roles = [("drop", &drop), ("id", &id), ("text", &text), ("keep", &keep)];
-        for (at, name) in names.iter().enumerate() {
+        let named: BTreeSet<usize> = roles.iter().flat_map(|(_, of)| of.iter().copied()).collect();
+        for at in named {
             let named: Vec<&str> =
                 roles.iter().filter(|(_, of)| of.contains(&at)).map(|(role, _)| *role).collect();
             if let [first, second, ..] = named[..] {
                 return Err(Error::Value {
                     name: second.into(),
-                    value: format!("{name:?}"),
+                    value: format!("{:?}", data.attributes()[at].name),
                     accepted: format!("another column than {first} has"),
                 });
             }
@@ -159,7 +165,7 @@ impl ColumnRoles {
             }
             // Of a single column something is learned, or nothing at all.
             let is_left_out = matches!(found, Found::Identifier | Found::Text | Found::AlmostDate);
-            let found = if is_left_out && names.len() == 1 { Found::Input } else { found };
+            let found = if is_left_out && data.n_features() == 1 { Found::Input } else { found };
             let found = if keep.contains(&at) {
                 if matches!(found, Found::Identifier | Found::Text) {
                     row_names.push(attribute.name.clone());

@@ -348,11 +348,13 @@ impl Member {
         };
         let rows_fit = |rows: &[usize]| ascend_below(rows, dimensions.n_rows);
         // What the models rely on when they look up rows and inputs by these numbers. Labels share
-        // lists of rows, and each list is looked at once.
-        let mut seen = HashSet::new();
+        // lists of rows and of inputs, and each list is looked at once.
+        let (mut seen_rows, mut seen_features) = (HashSet::new(), HashSet::new());
         let mut views_fit = self.model().views().iter().map(|view| {
-            let is_new = seen.insert(Arc::as_ptr(&view.rows));
-            (!is_new || rows_fit(&view.rows)) && ascend_below(&view.features, dimensions.n_features)
+            let is_seen = !seen_rows.insert(Arc::as_ptr(&view.rows));
+            let are_seen = !seen_features.insert(Arc::as_ptr(&view.features));
+            (is_seen || rows_fit(&view.rows))
+                && (are_seen || ascend_below(&view.features, dimensions.n_features))
         });
         order_fits
             && rows_fit(&self.fitting)
@@ -396,7 +398,7 @@ impl Member {
             let relevant = |row| labels.get(row, label);
             let kept = undersampling.thin(&taken, relevant, seed.child("undersample", label.0));
             let rows = if kept.len() == taken.len() { Arc::clone(&taken) } else { kept.into() };
-            LabelView { rows, features: Vec::new() }
+            LabelView { rows, features: Arc::default() }
         };
         let views: Vec<LabelView> = labels.ids().map(view).collect();
         // Of the rows before only sums are known, so that undersampling takes all of them or none: a label that is

@@ -52,7 +52,7 @@ impl Method {
             let value = format!("{:?}", format!("{}-{}", strategy.name, base.name));
             Err(Error::Value { name: "method".into(), value, accepted })
         };
-        if strategy.is_searched && base.member_rows == MemberRows::Shared {
+        if searches_one_model(strategy, base) {
             let searched = STRATEGIES.iter().filter(|it| it.is_searched).map(|it| it.name);
             let others = STRATEGIES.iter().filter(|it| !it.is_searched).map(|it| it.name);
             return refused(format!(
@@ -63,7 +63,7 @@ impl Method {
                 in_words(&others.collect::<Vec<_>>(), "or"),
             ));
         }
-        if !strategy.chooses_per_row() || base.is_free_of_order() {
+        if !is_bound_to_an_order(strategy, base) {
             return Ok(Method { strategy, base, aim: None });
         }
         let names = |is_wanted: &dyn Fn(&Base) -> bool| {
@@ -103,11 +103,14 @@ impl Method {
 
     /// All methods, strategy by strategy, without an aim of their own.
     pub fn all() -> impl Iterator<Item = Method> {
-        let with_bases = |strategy: &&'static Strategy| {
-            let strategy: &'static Strategy = strategy;
-            BASES.iter().filter_map(move |&base| Method::new(strategy, base).ok())
+        // A refusal takes long to word.
+        let is_refused = |strategy, base| {
+            searches_one_model(strategy, base) || is_bound_to_an_order(strategy, base)
         };
-        STRATEGIES.iter().flat_map(with_bases)
+        STRATEGIES.iter().flat_map(move |&strategy| {
+            let bases = BASES.iter().filter(move |&&base| !is_refused(strategy, base));
+            bases.map(move |&base| Method { strategy, base, aim: None })
+        })
     }
 
     /// Who chooses the orders, and which members vote.
@@ -208,20 +211,39 @@ impl Method {
 /// The settings of methods whose members differ.
 const VOTING: &[&dyn AnySetting] = &[&MEMBERS, &VOTE_TIES];
 
-/// Every setting there is, once each, with the methods that use it.
-pub fn registry() -> Vec<Registered> {
+/// Whether members would be searched for among candidates that all share one model.
+fn searches_one_model(strategy: &Strategy, base: &Base) -> bool {
+    strategy.is_searched && base.member_rows == MemberRows::Shared
+}
+
+/// Whether orders would be chosen for each row for models that are trained for one.
+fn is_bound_to_an_order(strategy: &Strategy, base: &Base) -> bool {
+    strategy.chooses_per_row() && !base.is_free_of_order()
+}
+
+/// Every setting there is, once each.
+fn all_settings() -> Vec<&'static dyn AnySetting> {
     let of_bases = BASES.iter().flat_map(|base| [base.settings, base.chain_settings]);
     let of_strategies = STRATEGIES.iter().map(|strategy| strategy.settings);
     let of_members =
         [VOTING, Sampling::SETTINGS, Preparation::SETTINGS, TextSettings::SETTINGS].into_iter();
-    let mut all: Vec<Registered> = Vec::new();
+    let mut all: Vec<&'static dyn AnySetting> = Vec::new();
     for &setting in of_members.chain(of_bases).chain(of_strategies).flatten() {
-        if all.iter().all(|known| known.setting.name() != setting.name()) {
-            let users = Method::all().filter(|method| method.uses(setting.name()));
-            all.push(Registered { setting, users: users.collect() });
+        if all.iter().all(|known| known.name() != setting.name()) {
+            all.push(setting);
         }
     }
     all
+}
+
+/// Every setting there is, once each, with the methods that use it.
+pub fn registry() -> Vec<Registered> {
+    let methods: Vec<Method> = Method::all().collect();
+    let registered = |setting: &'static dyn AnySetting| {
+        let users = methods.iter().copied().filter(|method| method.uses(setting.name()));
+        Registered { setting, users: users.collect() }
+    };
+    all_settings().into_iter().map(registered).collect()
 }
 
 /// A setting, and what uses it.
@@ -266,11 +288,11 @@ impl Registered {
 
 /// The setting of a name; an unknown name is refused with the most similar one there is.
 pub fn setting(name: &str) -> Result<&'static dyn AnySetting> {
-    let all = registry();
-    match all.iter().find(|known| known.setting.name() == name) {
-        Some(known) => Ok(known.setting),
+    let all = all_settings();
+    match all.iter().find(|known| known.name() == name) {
+        Some(known) => Ok(*known),
         None => {
-            let names: Vec<String> = all.iter().map(|known| known.setting.name().into()).collect();
+            let names: Vec<String> = all.iter().map(|known| known.name().into()).collect();
             let nearest = nearest(name, &names).cloned();
             Err(Error::UnknownName { what: "setting", name: name.into(), nearest })
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::sync::{Arc, OnceLock};
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
@@ -76,8 +77,8 @@ impl Preparation {
 pub struct LabelView {
     /// Rows of the training set. Labels that learn from all rows given share them.
     pub rows: Arc<[usize]>,
-    /// Inputs.
-    pub features: Vec<usize>,
+    /// Inputs. Labels that learn from all of them share them.
+    pub features: Arc<[usize]>,
 }
 
 /// Which values the stored cells of a column have.
@@ -226,6 +227,7 @@ impl Prepared {
         let labels = self.data.labels();
         let has_unknown = labels.n_unknown() > 0;
         let mut whole: Option<Arc<[usize]>> = None;
+        let all_features = LazyCell::new(|| Arc::from_iter(0..self.data.n_features()));
         let view = |label: LabelId| {
             self.cancel.check()?;
             let relevant = |row| labels.get(row, label);
@@ -244,9 +246,9 @@ impl Prepared {
                 thinned.into()
             };
             let features = match &columns {
-                None => (0..self.data.n_features()).collect(),
+                None => Arc::clone(&all_features),
                 Some((cfs, columns)) => {
-                    cfs.select(columns, &rows, relevant, seed.child("select", label.0))
+                    cfs.select(columns, &rows, relevant, seed.child("select", label.0)).into()
                 }
             };
             Ok(LabelView { rows, features })

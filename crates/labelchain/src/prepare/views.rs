@@ -39,19 +39,29 @@ impl Gaps {
     }
 }
 
+/// The place of a list among those that labels share, to which it is added where it is new.
+fn place<'v>(lists: &mut Vec<&'v Arc<[usize]>>, list: &'v Arc<[usize]>) -> usize {
+    // Labels that share a list often do so with the label before.
+    let known = lists.iter().rposition(|known| Arc::ptr_eq(known, list));
+    known.unwrap_or_else(|| {
+        lists.push(list);
+        lists.len() - 1
+    })
+}
+
 /// Writes lists of rows, then for each label which of them it has, and its features.
 pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::Error> {
-    let mut lists: Vec<&Arc<[usize]>> = Vec::new();
-    let mut which = |rows| {
-        let known = lists.iter().position(|list| Arc::ptr_eq(list, rows));
-        known.unwrap_or_else(|| {
-            lists.push(rows);
-            lists.len() - 1
-        })
+    let (mut row_lists, mut feature_lists) = (Vec::new(), Vec::new());
+    let which: Vec<(usize, usize)> = views
+        .iter()
+        .map(|view| (place(&mut row_lists, &view.rows), place(&mut feature_lists, &view.features)))
+        .collect();
+    let gaps = |lists: &[&Arc<[usize]>]| -> Vec<Gaps> {
+        lists.iter().map(|list| Gaps::between(list)).collect()
     };
-    let views: Vec<(usize, Gaps)> =
-        views.iter().map(|view| (which(&view.rows), Gaps::between(&view.features))).collect();
-    let lists: Vec<Gaps> = lists.into_iter().map(|rows| Gaps::between(rows)).collect();
+    let (lists, features) = (gaps(&row_lists), gaps(&feature_lists));
+    let views: Vec<(usize, &Gaps)> =
+        which.iter().map(|&(rows, at)| (rows, &features[at])).collect();
     (lists, views).serialize(to)
 }
 
@@ -60,11 +70,18 @@ pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D
     let (lists, views) = Kept::deserialize(from)?;
     let lists: Option<Vec<Arc<[usize]>>> =
         lists.iter().map(|rows| Some(rows.numbers()?.into())).collect();
-    let view = |(which, features): (usize, Gaps)| {
-        let rows = lists.as_ref()?.get(which).map(Arc::clone);
-        Some(LabelView { rows: rows?, features: features.numbers()? })
+    let same = views.windows(2).map(|pair| pair[0].1.0 == pair[1].1.0);
+    let is_as_before = std::iter::once(false).chain(same);
+    let mut features: Arc<[usize]> = Arc::default();
+    let view = |((which, gaps), is_as_before): (&(usize, Gaps), bool)| {
+        let rows = lists.as_ref()?.get(*which).map(Arc::clone)?;
+        // Labels that learn from all features have the same list.
+        if !is_as_before {
+            features = gaps.numbers()?.into();
+        }
+        Some(LabelView { rows, features: Arc::clone(&features) })
     };
-    let views: Option<Vec<LabelView>> = views.into_iter().map(view).collect();
+    let views: Option<Vec<LabelView>> = views.iter().zip(is_as_before).map(view).collect();
     views.ok_or_else(|| D::Error::custom("a label without rows, or a damaged list"))
 }
 
@@ -80,7 +97,7 @@ mod tests {
         let (all, few): (Arc<[usize]>, Arc<[usize]>) = ([4, 5, 6].into(), [5].into());
         let view = |rows: &Arc<[usize]>, features: &[usize]| LabelView {
             rows: Arc::clone(rows),
-            features: features.to_vec(),
+            features: features.into(),
         };
         let kept = Views(vec![view(&all, &[0]), view(&few, &[1]), view(&all, &[])]);
         let bytes = postcard::to_stdvec(&kept).unwrap();

@@ -1,10 +1,11 @@
 //! Naive Bayes as a base learner: its settings and its row in the table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use super::density::Factor;
-use super::{Likelihood, NaiveBayes, NaiveBayesModel};
+use super::{Likelihood, MixingHasher, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, Updating};
 use crate::data::{LabelId, Matrix};
 use crate::decode::decode;
@@ -87,22 +88,22 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
         NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
     let is_counted: Vec<bool> =
         (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
-    let mut values: HashMap<usize, HashSet<u64>> = HashMap::new();
+    /// No table is as long as a column that has more values.
+    const MOST_VALUES: usize = 256;
+    type Values = HashSet<u64, BuildHasherDefault<MixingHasher>>;
+    let mut values: Vec<Values> = vec![Values::default(); data.n_features()];
     for (column, cell) in (0..data.n_rows().min(1000)).flat_map(|row| data.features().entries(row))
     {
-        if !is_counted[column] {
-            let values = values.entry(column).or_default();
-            if values.len() <= 256 {
-                values.insert(cell.to_bits());
-            }
+        if !is_counted[column] && values[column].len() <= MOST_VALUES {
+            values[column].insert(cell.to_bits());
         }
     }
     let table = |column: usize| match likelihood {
         Likelihood::Kernel if !settings.get(&SELECT) => 40 * n_fitted_rows as usize,
         Likelihood::Kernel | Likelihood::Gaussian => 0,
-        _ => match values.get(&column).map_or(0, HashSet::len) {
-            257.. => 0,
-            n_values => 8 * (2 * n_values + 2).min(257),
+        _ => match values[column].len() {
+            n_values if n_values > MOST_VALUES => 0,
+            n_values => 8 * (2 * n_values + 2).min(MOST_VALUES + 1),
         },
     };
     let sums = if learner.updatable { 64 } else { 0 };

@@ -89,7 +89,7 @@ impl CoOccurrence {
     /// What [`CoOccurrence::of_partial`] takes: the table, and two bits for each row and label.
     pub(super) fn partial_bytes(labels: &LabelMatrix) -> u64 {
         let n_labels = labels.n_labels() as u64;
-        16 * n_labels.pow(2) + 16 * n_labels * labels.n_rows().div_ceil(64) as u64
+        dense_bytes(labels.n_labels()) + 16 * n_labels * labels.n_rows().div_ceil(64) as u64
     }
 }
 
@@ -261,6 +261,11 @@ impl PairCounts {
     }
 }
 
+/// What a dense table of so many labels takes.
+fn dense_bytes(n_labels: usize) -> u64 {
+    16 * (n_labels as u64).pow(2)
+}
+
 impl<'a> Counts<'a> {
     pub(super) fn new(classes: &'a [[f64; 2]], counts: PairCounts) -> Counts<'a> {
         Counts { classes, counts }
@@ -325,7 +330,7 @@ impl<'a> Counts<'a> {
     }
 
     fn dense_bytes(&self) -> u64 {
-        16 * (self.n_labels() as u64).pow(2)
+        dense_bytes(self.n_labels())
     }
 
     fn sparse_bytes(&self) -> u64 {
@@ -384,6 +389,31 @@ impl<'a> Counts<'a> {
 }
 
 impl CoOccurrence {
+    /// Whether the terms are sparse, and those of so many labels fit into a dense table that stays in the cache of a
+    /// processor. A walk over many rows then goes by [`to_dense`](CoOccurrence::to_dense): it reads each term as
+    /// often as there are rows.
+    pub(super) fn is_worth_expanding(&self, n_labels: usize) -> bool {
+        const MOST_BYTES: u64 = 1 << 20;
+        matches!(self, CoOccurrence::Sparse(_)) && dense_bytes(n_labels) <= MOST_BYTES
+    }
+
+    /// The same terms, all of them written out where they are sparse.
+    pub(super) fn to_dense(&self, n_labels: usize) -> CoOccurrence {
+        let CoOccurrence::Sparse(sparse) = self else { return self.clone() };
+        let mut table = Vec::with_capacity(2 * n_labels * n_labels);
+        for (&class, owned) in sparse.class_of.iter().zip(sparse.starts.windows(2)) {
+            let (start, owned) = (table.len(), owned[0]..owned[1]);
+            let apart = 2 * class as usize * n_labels;
+            table.extend_from_slice(&sparse.apart[apart..apart + 2 * n_labels]);
+            let pairs = sparse.together[owned.clone()].iter().zip(&sparse.terms[owned]);
+            for (&target, terms) in pairs {
+                let of_0 = start + target as usize;
+                [table[of_0], table[of_0 + n_labels]] = *terms;
+            }
+        }
+        CoOccurrence::Dense(table)
+    }
+
     /// Adds the terms of a decision to the log-odds of every label.
     pub(super) fn observe(&self, label: LabelId, relevant: bool, log_odds: &mut [f64]) {
         let (n, value) = (log_odds.len(), usize::from(relevant));
@@ -484,7 +514,8 @@ mod tests {
             .map(|j| [false, true].map(|y| count(rows_of(j), &|row| has(row, j) == y)))
             .collect();
         let counts = Counts::new(&classes, PairCounts::of(&labels, &groups));
-        let view = |label: usize| LabelView { rows: rows_of(label)[..].into(), features: vec![] };
+        let view =
+            |label: usize| LabelView { rows: rows_of(label)[..].into(), features: [].into() };
         let views: Vec<LabelView> = (0..n_labels).map(view).collect();
         let tables = [
             CoOccurrence::Dense(counts.dense()),
@@ -504,6 +535,8 @@ mod tests {
             PairCounts::of(&labels, &groups)
         };
         assert_eq!(part(0..11).plus(&part(11..50)), counts.counts);
+        assert!(tables[1].is_worth_expanding(n_labels) && !tables[0].is_worth_expanding(n_labels));
+        assert_eq!(tables[1].to_dense(n_labels), tables[0]);
         assert!(counts.n_pairs() < n_labels * n_labels / 2, "{}", counts.n_pairs());
         for (a, relevant) in (0..n_labels).flat_map(|a| [(a, false), (a, true)]) {
             let term = |j: usize| {
@@ -540,7 +573,7 @@ mod tests {
                 cell.iter().for_each(|&relevant| labels.set(row, LabelId(label), relevant));
             }
         }
-        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: vec![] };
+        let view = |rows: &[usize]| LabelView { rows: rows.into(), features: [].into() };
         let views = [view(&[0, 1, 2, 4]), view(&[0, 1, 3, 4])];
         let mut log_odds = [0.0; 2];
         CoOccurrence::of_partial(&labels, &views).observe(LabelId(0), true, &mut log_odds);

@@ -200,9 +200,12 @@ pub(super) struct CountedInput {
     #[serde(with = "packed")]
     occurrences: Box<[u8]>,
     /// The log-odds of each user where the cell has the first value, and then where it has the second;
-    /// computed when someone asks for them.
+    /// computed when someone asks for them, as dense rows do.
     #[serde(skip)]
     log_odds: OnceLock<Box<[f64]>>,
+    /// The log-odds of each user at the second value less those at the first: what sparse rows ask for.
+    #[serde(skip)]
+    differences: OnceLock<Box<[f64]>>,
 }
 
 impl Clone for CountedInput {
@@ -213,6 +216,7 @@ impl Clone for CountedInput {
             in_whole: self.in_whole,
             occurrences: self.occurrences.clone(),
             log_odds: OnceLock::new(),
+            differences: OnceLock::new(),
         }
     }
 }
@@ -231,8 +235,9 @@ impl CountedInput {
             [label - next, no, yes].into_iter().for_each(|it| packed::push(&mut bytes, it.into()));
             next = label + 1;
         }
-        let (occurrences, log_odds) = (bytes.into(), OnceLock::new());
-        CountedInput { values, users, in_whole, occurrences, log_odds }
+        let (log_odds, differences) = (OnceLock::new(), OnceLock::new());
+        let occurrences = bytes.into();
+        CountedInput { values, users, in_whole, occurrences, log_odds, differences }
     }
 
     pub(super) fn users(&self) -> &Users {
@@ -318,7 +323,22 @@ impl CountedInput {
         [first, second]
     }
 
-    /// The bytes of its log-odds, once they are computed.
+    /// What the second value adds to the log-odds of each user beyond the first.
+    pub(super) fn differences(&self, zero: f64, tables: &mut LogOddsTables) -> &[f64] {
+        self.differences.get_or_init(|| {
+            let mut room = Vec::new();
+            tables.compute(self, zero, &mut room);
+            differences(&room)
+        })
+    }
+
+    /// Keeps what follows from log-odds that were computed for another purpose.
+    pub(super) fn keep_differences(&self, log_odds: &[f64]) {
+        self.differences.get_or_init(|| differences(log_odds));
+    }
+
+    /// The bytes of its log-odds at both values, or of their differences, once they are computed: rows are dense or
+    /// sparse.
     pub(super) fn log_odds_bytes(&self) -> u64 {
         16 * self.users.len() as u64
     }
@@ -345,6 +365,12 @@ impl CountedInput {
     }
 }
 
+/// The second half of some log-odds, which is at the second value, less the first.
+fn differences(log_odds: &[f64]) -> Box<[f64]> {
+    let (first, second) = log_odds.split_at(log_odds.len() / 2);
+    second.iter().zip(first).map(|(second, first)| second - first).collect()
+}
+
 /// Occurrences, up to where their bytes end or are damaged, which are left then.
 struct UnpackedOccurrences<'b> {
     bytes: &'b [u8],
@@ -355,10 +381,20 @@ struct UnpackedOccurrences<'b> {
 impl Iterator for UnpackedOccurrences<'_> {
     type Item = Occurrence;
 
+    #[inline]
     fn next(&mut self) -> Option<Occurrence> {
         let mut rest = self.bytes;
-        let mut take = || -> Option<u32> { packed::take(&mut rest)?.try_into().ok() };
-        let (gap, no, yes) = (take()?, take()?, take()?);
+        let (gap, no, yes) = match rest {
+            // Most often all three are small.
+            &[gap @ ..0x80, no @ ..0x80, yes @ ..0x80, ref others @ ..] => {
+                rest = others;
+                (gap.into(), no.into(), yes.into())
+            }
+            _ => {
+                let mut take = || -> Option<u32> { packed::take(&mut rest)?.try_into().ok() };
+                (take()?, take()?, take()?)
+            }
+        };
         let label = self.next.checked_add(gap)?;
         self.next = label.checked_add(1)?;
         self.bytes = rest;
@@ -375,6 +411,12 @@ struct NumberClasses {
 }
 
 impl NumberClasses {
+    /// All four counts.
+    fn key(&self) -> (u64, u64) {
+        let both = |[no, yes]: [u32; 2]| u64::from(no) << 32 | u64::from(yes);
+        (both(self.n), both(self.with))
+    }
+
     fn n_with(&self) -> u32 {
         self.with[0] + self.with[1]
     }
@@ -426,11 +468,15 @@ struct NumberTables {
     /// Where masses are looked at: in rows that have both numbers, and in rows that have 0 only.
     both: Intervals,
     only_zero: Intervals,
-    /// The log masses at both numbers under a normal distribution of so many cells with such sums.
-    log_masses: HashMap<(u64, u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
+    /// The log-odds at both numbers by the counts of a label: of many inputs few numbers of rows have the other
+    /// number, so that they are the same again and again.
+    log_odds: HashMap<(u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
+    /// The log masses at both numbers by how many relevant rows there are, and how many of them have the other
+    /// number; labels have few relevant rows, which is why many labels share them.
+    relevant: HashMap<(u32, u32), [f64; 2], BuildHasherDefault<MixingHasher>>,
     /// By how many of all rows have the other number: the log-odds of all labels with which the input does
     /// not occur, at 0 and at the other.
-    apart: HashMap<u32, Rc<[Vec<f64>; 2]>>,
+    apart: HashMap<u32, Rc<[Vec<f64>; 2]>, BuildHasherDefault<MixingHasher>>,
 }
 
 /// The sum and the sum of squares of the first cells, by their number, where all cells have one value.
@@ -490,8 +536,9 @@ impl NumberTables {
             rounded: CellSums::new(both.rounded(other)),
             both: intervals(&both),
             only_zero: intervals(&only_zero),
-            log_masses: HashMap::default(),
-            apart: HashMap::new(),
+            log_odds: HashMap::default(),
+            relevant: HashMap::default(),
+            apart: HashMap::default(),
         }
     }
 
@@ -499,20 +546,26 @@ impl NumberTables {
     fn n_kept(&self) -> usize {
         let n_labels = self.apart.values().next().map_or(0, |of| of[0].len());
         let n_sums = 3 * (self.plain.by_number.len() + self.rounded.by_number.len());
-        n_sums + 5 * self.log_masses.len() + 2 * n_labels * self.apart.len()
+        let n_found = 4 * self.log_odds.len() + 3 * self.relevant.len();
+        n_sums + n_found + 2 * n_labels * self.apart.len()
     }
 
     /// The log-odds at 0 and at the other number: those of [`NumberClasses::factor`], without its table.
-    fn log_odds(
-        &mut self,
-        classes: &NumberClasses,
-        likelihood: Likelihood,
-        is_whole: bool,
-    ) -> [f64; 2] {
+    fn log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         // Two distributions of nothing but zeros are the same.
         if classes.with == [0; 2] && classes.n.iter().all(|&n| n > 0) {
             return [0.0; 2];
         }
+        let key = classes.key();
+        if let Some(known) = self.log_odds.get(&key) {
+            return *known;
+        }
+        let log_odds = self.computed_log_odds(classes, likelihood);
+        self.log_odds.insert(key, log_odds);
+        log_odds
+    }
+
+    fn computed_log_odds(&mut self, classes: &NumberClasses, likelihood: Likelihood) -> [f64; 2] {
         let cells = [self.zero, self.other + self.zero];
         // Where no row has a 0, cells may be so large that rounding makes them differ.
         let has_zero = classes.n_with() < classes.n[0] + classes.n[1];
@@ -526,13 +579,8 @@ impl NumberTables {
             Likelihood::Auto | Likelihood::Weka if has_zero => {
                 let (no, yes) = self.rounded.of(classes);
                 let has_other = classes.n_with() > 0;
-                let yes = self.known_log_masses(yes, has_other);
-                // Labels that learn from some rows seldom have as many irrelevant ones as others.
-                let no = if is_whole {
-                    self.known_log_masses(no, has_other)
-                } else {
-                    self.log_masses(&no, has_other)
-                };
+                let yes = self.relevant_log_masses(classes, &yes, has_other);
+                let no = self.log_masses(&no, has_other);
                 [yes[0] - no[0], yes[1] - no[1]]
             }
             _ => {
@@ -554,18 +602,25 @@ impl NumberTables {
         middles.map(|middle| normal.log_mass(middle, precision))
     }
 
-    /// The same, computed once for the same moments.
-    fn known_log_masses(&mut self, moments: Moments, has_other: bool) -> [f64; 2] {
+    /// The same for the relevant rows of a label, which have the sums of so many cells; computed once for as many
+    /// rows and cells.
+    fn relevant_log_masses(
+        &mut self,
+        classes: &NumberClasses,
+        moments: &Moments,
+        has_other: bool,
+    ) -> [f64; 2] {
+        if !has_other {
+            return self.log_masses(moments, has_other);
+        }
+        let [n, with] = [classes.n[1], classes.with[1]];
         // Where all cells are 0, it makes no difference how many there are.
-        let are_zero = moments.sum == 0.0 && moments.squares == 0.0;
-        let n = if are_zero { moments.n.min(1.0) } else { moments.n };
-        let [n, sum, squares] = [n, moments.sum, moments.squares].map(f64::to_bits);
-        let key = (n ^ u64::from(has_other), sum, squares);
-        if let Some(known) = self.log_masses.get(&key) {
+        let key = (if with == 0 { n.min(1) } else { n }, with);
+        if let Some(known) = self.relevant.get(&key) {
             return *known;
         }
-        let log_masses = self.log_masses(&moments, has_other);
-        self.log_masses.insert(key, log_masses);
+        let log_masses = self.log_masses(moments, has_other);
+        self.relevant.insert(key, log_masses);
         log_masses
     }
 }
@@ -587,6 +642,10 @@ impl Hasher for MixingHasher {
     fn write_u64(&mut self, number: u64) {
         let mixed = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
         self.0 = mixed as u64 ^ (mixed >> 64) as u64;
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
     }
 
     fn write_usize(&mut self, number: usize) {
@@ -659,7 +718,7 @@ impl<'m> LogOddsTables<'m> {
         let (first, second) = out.split_at_mut(input.users.len());
         let of_label = |tables: &mut NumberTables, label: LabelId, with| {
             let classes = NumberClasses { n: rows.by_class[label.0], with };
-            tables.log_odds(&classes, likelihood, rows.is_whole[label.0])
+            tables.log_odds(&classes, likelihood)
         };
         if let Users::All(n_labels) = input.users {
             let known = tables.apart.get(&input.in_whole).map(Rc::clone);
@@ -812,8 +871,7 @@ mod tests {
         let (input, rows) = counted(&[(true, [true; 3]), (false, [false; 3])], TwoValues::Word);
         let with = |bytes: &[u8], in_whole| {
             let users = input.users.clone();
-            let log_odds = OnceLock::new();
-            CountedInput { occurrences: bytes.into(), in_whole, users, log_odds, ..input }
+            CountedInput { occurrences: bytes.into(), in_whole, users, ..input.clone() }
         };
         assert!(with(&[0, 0, 1, 0, 0, 1, 0, 0, 1], 1).is_sound(&rows));
         let damaged: [(&[u8], u32); 6] = [

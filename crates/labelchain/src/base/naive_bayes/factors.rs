@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counted::{CountedInput, LabelRows, LogOddsTables};
 use super::density::{Factor, presence};
-use super::{Likelihood, whole_numbers};
+use super::{Likelihood, add_to_labels, whole_numbers};
 use crate::data::LabelId;
 use crate::prepare::LabelView;
 
@@ -219,19 +219,16 @@ impl Factors {
         let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
         for (input, (factors, &zero)) in self.inputs.iter().zip(&self.zero).enumerate() {
             match factors {
-                // Log-odds are kept of inputs that rows to come probably have, and not of all the others.
-                InputFactors::Counted(counted) if counted.in_whole() < n_rows / 64 => {
+                InputFactors::Counted(counted) => {
                     tables.compute(counted, zero, &mut log_odds);
+                    // Rows to come probably have inputs that many rows had.
+                    if counted.in_whole() >= n_rows / 64 {
+                        counted.keep_differences(&log_odds);
+                    }
                 }
                 _ => self.log_odds(input, zero, &mut tables, &mut log_odds),
             }
-            if factors.len() == baseline.len() {
-                baseline.iter_mut().zip(&log_odds).for_each(|(sum, log_odds)| *sum += log_odds);
-            } else {
-                for (label, log_odds) in factors.labels().zip(&log_odds) {
-                    baseline[label.0] += log_odds;
-                }
-            }
+            add_to_labels(&mut baseline, factors, &log_odds[..factors.len()]);
         }
         baseline
     }

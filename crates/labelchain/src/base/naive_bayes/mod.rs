@@ -9,6 +9,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -531,6 +532,18 @@ fn kernels(
 pub struct LogOdds {
     n_labels: usize,
     by_row: Vec<f64>,
+    /// What decided labels add, written out for the walks of many rows once the first of them asks for it.
+    dense_terms: OnceLock<CoOccurrence>,
+}
+
+impl LogOdds {
+    fn new(n_labels: usize, by_row: Vec<f64>) -> LogOdds {
+        LogOdds { n_labels, by_row, dense_terms: OnceLock::new() }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.by_row.len() / self.n_labels.max(1)
+    }
 }
 
 impl BaseModel for NaiveBayesModel {
@@ -562,7 +575,8 @@ impl ChainModel for NaiveBayesModel {
     fn concat_columns(mut self, other: NaiveBayesModel) -> Option<NaiveBayesModel> {
         let n_before = self.n_features();
         for (view, more) in self.views.iter_mut().zip(other.views) {
-            view.features.extend(more.features.iter().map(|column| n_before + column));
+            let more = more.features.iter().map(|column| n_before + column);
+            view.features = view.features.iter().copied().chain(more).collect();
         }
         self.factors.concat_columns(other.factors);
         self.baseline = self.factors.baseline(&self.prior);
@@ -593,9 +607,13 @@ impl Scoring for NaiveBayesModel {
     }
 
     fn evidence<'m>(&'m self, scores: &'m LogOdds, row: usize) -> Conditioned<'m> {
+        /// Writing out the terms of all pairs of labels takes about as long as walking so many rows.
+        const FEW_ROWS: usize = 4;
         let n = scores.n_labels;
         let log_odds = scores.by_row[row * n..(row + 1) * n].to_vec();
-        Conditioned { co_occurrence: &self.co_occurrence, log_odds }
+        let is_expanded = scores.n_rows() > FEW_ROWS && self.co_occurrence.is_worth_expanding(n);
+        let dense_terms = is_expanded.then_some(&scores.dense_terms);
+        Conditioned { co_occurrence: &self.co_occurrence, dense_terms, log_odds }
     }
 }
 
@@ -684,7 +702,7 @@ impl NaiveBayesModel {
         for others in &others {
             others.add(&self.factors, &mut tables, block, dense, &mut by_row);
         }
-        LogOdds { n_labels, by_row }
+        LogOdds::new(n_labels, by_row)
     }
 
     /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
@@ -696,8 +714,9 @@ impl NaiveBayesModel {
             for (column, cell) in block.features.entries(row) {
                 differences.add(column, cell, sums);
             }
+            differences.add_waiting(sums);
         }
-        LogOdds { n_labels: self.n_labels, by_row }
+        LogOdds::new(self.n_labels, by_row)
     }
 }
 
@@ -711,6 +730,8 @@ struct Differences<'m> {
     all: Vec<f64>,
     at_zero: Vec<f64>,
     at_cell: Vec<f64>,
+    /// Those of all labels that are still to be added, in their order.
+    waiting: Vec<&'m [f64]>,
 }
 
 impl<'m> Differences<'m> {
@@ -722,28 +743,45 @@ impl<'m> Differences<'m> {
             all: vec![],
             at_zero: vec![],
             at_cell: vec![],
+            waiting: vec![],
         }
     }
 
-    /// Adds the differences of a cell to the sums of all labels.
+    /// Adds the differences of a cell to the sums of all labels, or lets them wait for others.
     fn add(&mut self, column: usize, cell: f64, sums: &mut [f64]) {
-        let input = &self.factors.inputs()[column];
+        let factors = self.factors;
+        let input = &factors.inputs()[column];
         if let InputFactors::Counted(counted) = input
             && counted.is_second(cell)
             && counted.users().len() == sums.len()
         {
-            let [first, second] = counted.log_odds(self.factors.zero()[column], &mut self.tables);
-            vectorized(
-                #[inline(always)]
-                || {
-                    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
-                        *sum += second - first;
-                    }
-                },
-            );
+            self.waiting.push(counted.differences(factors.zero()[column], &mut self.tables));
         } else {
+            self.add_waiting(sums);
             add_to_labels(sums, input, self.of(column, cell));
         }
+    }
+
+    /// Adds what waits. Of four cells at a time, so that each sum is loaded and stored once for all of them; the order
+    /// of additions to it is the same.
+    fn add_waiting(&mut self, sums: &mut [f64]) {
+        let n = sums.len();
+        vectorized(
+            #[inline(always)]
+            || {
+                let (fours, others) = self.waiting.as_chunks::<4>();
+                for four in fours {
+                    let [a, b, c, d] = four.map(|terms| &terms[..n]);
+                    for (at, sum) in sums.iter_mut().enumerate() {
+                        *sum = *sum + a[at] + b[at] + c[at] + d[at];
+                    }
+                }
+                for terms in others {
+                    sums.iter_mut().zip(*terms).for_each(|(sum, term)| *sum += term);
+                }
+            },
+        );
+        self.waiting.clear();
     }
 
     fn of(&mut self, column: usize, cell: f64) -> &[f64] {
@@ -839,16 +877,21 @@ fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
 #[derive(Clone, Debug)]
 pub struct Conditioned<'m> {
     co_occurrence: &'m CoOccurrence,
+    /// Where the same terms are written out, if they are to be.
+    dense_terms: Option<&'m OnceLock<CoOccurrence>>,
     log_odds: Vec<f64>,
 }
 
-impl Evidence for Conditioned<'_> {
+impl<'m> Evidence for Conditioned<'m> {
     fn support(&self, label: LabelId) -> Score {
         Score::LogOdds(self.log_odds[label.0])
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
-        self.co_occurrence.observe(label, relevant, &mut self.log_odds);
+        let (sparse, n_labels) = (self.co_occurrence, self.log_odds.len());
+        let written_out = |cell: &'m OnceLock<_>| cell.get_or_init(|| sparse.to_dense(n_labels));
+        let terms = self.dense_terms.map_or(sparse, written_out);
+        terms.observe(label, relevant, &mut self.log_odds);
     }
 }
 

@@ -19,7 +19,9 @@ use super::co_occurrence::PairCounts;
 use super::density::{Factor, Rounding, presence};
 use super::factors::InputFactors;
 use super::moments::Moments;
-use super::{Likelihood, NaiveBayesModel, base, density, groups, normals, precision};
+use super::{
+    Likelihood, NaiveBayesModel, base, density, groups, normals, numeric_factor, precision,
+};
 use crate::chain::FurtherRows;
 use crate::data::{AttributeKind, Dataset, LabelId};
 use crate::prepare::{LabelView, Prepared, Spread};
@@ -109,17 +111,16 @@ impl ColumnSums {
                 &ColumnSums::Numbers { plain, rounded, precision, range },
                 ColumnSums::Numbers { plain: plain_yes, rounded: rounded_yes, .. },
             ) => {
-                let classes = || (plain.minus(plain_yes), *plain_yes);
-                let sums = |all, relevant| InputSums::Moments { all, relevant, precision };
-                match likelihood.density(classes, precision, zero) {
-                    Some(density) => (density, sums(plain, *plain_yes)),
-                    None => {
-                        let classes = (rounded.minus(rounded_yes), *rounded_yes);
-                        let zero = Rounding::new(precision, zero).zero();
-                        let [no, yes] = normals(classes, precision, zero);
-                        (Factor::mass(no, yes, precision, range), sums(rounded, *rounded_yes))
-                    }
-                }
+                let rounding = Rounding::new(precision, zero);
+                let classes = |all: &Moments, yes: &Moments| (all.minus(yes), *yes);
+                let of_plain = || classes(&plain, plain_yes);
+                let of_rounded = || classes(&rounded, rounded_yes);
+                let factor = numeric_factor(likelihood, of_plain, of_rounded, &rounding, range);
+                let (all, relevant) = match factor {
+                    Factor::Density { .. } => (plain, *plain_yes),
+                    _ => (rounded, *rounded_yes),
+                };
+                (factor, InputSums::Moments { all, relevant, precision })
             }
             (ColumnSums::Values(all), ColumnSums::Values(yes)) => {
                 let (no, sums) = counts(all, yes);
@@ -426,10 +427,10 @@ impl NaiveBayesModel {
         let inputs = self.factors.inputs().iter().enumerate().zip(new_factors).map(updated);
         let factors = self.factors.with_inputs(inputs.collect(), &sums.classes);
         let mut model = NaiveBayesModel { sums: None, n_labels, factors, ..self.clone() };
-        let features: Vec<usize> =
+        let features: Arc<[usize]> =
             (0..sums.columns.len()).filter(|&at| sums.columns[at].is_some()).collect();
         let before = rows_before.iter().map(Arc::clone);
-        let new_views = before.map(|rows| LabelView { rows, features: features.clone() });
+        let new_views = before.map(|rows| LabelView { rows, features: Arc::clone(&features) });
         model.views.extend(new_views);
         model.prior = super::prior(&sums.classes);
         model.baseline = model.factors.baseline(&model.prior);

@@ -76,7 +76,7 @@ impl SvmChain {
         let mut support_vectors = Vec::with_capacity(feature_sets.len());
         for features in feature_sets {
             let labels: Vec<usize> =
-                (0..views.len()).filter(|&label| views[label].features == features).collect();
+                (0..views.len()).filter(|&label| *views[label].features == *features).collect();
             let rows = labels.iter().flat_map(|&label| classifiers[label].support_rows());
             let mut rows: Vec<usize> = rows.collect();
             rows.sort_unstable();

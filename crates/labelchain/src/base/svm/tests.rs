@@ -32,7 +32,7 @@ fn all_rows(data: &Dataset) -> Vec<usize> {
 }
 
 fn view(rows: &[usize], features: &[usize]) -> LabelView {
-    LabelView { rows: rows.into(), features: features.to_vec() }
+    LabelView { rows: rows.into(), features: features.into() }
 }
 
 fn training_rows(data: &Dataset) -> TrainingRows {
