@@ -714,7 +714,9 @@ mod tests {
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
             let mut model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
-            model.views.iter_mut().for_each(|view| view.features = view.features.iter().copied().take(n_columns).collect());
+            for view in &mut model.views {
+                view.features = view.features.iter().copied().take(n_columns).collect();
+            }
             if !all_vote {
                 for (label, view) in model.views.iter_mut().enumerate() {
                     let (voters, others): (Vec<usize>, Vec<usize>) =

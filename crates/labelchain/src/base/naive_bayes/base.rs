@@ -88,7 +88,7 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
         NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
     let is_counted: Vec<bool> =
         (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
-    /// No table is as long as a column that has more values.
+    /// A column of more different values than this has no table of them.
     const MOST_VALUES: usize = 256;
     type Values = HashSet<u64, BuildHasherDefault<MixingHasher>>;
     let mut values: Vec<Values> = vec![Values::default(); data.n_features()];
@@ -108,7 +108,7 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
     };
     let sums = if learner.updatable { 64 } else { 0 };
     let of_input = |(column, is_counted): (usize, &bool)| {
-        if *is_counted { 28 } else { size_of::<(LabelId, Factor)>() + table(column) + sums }
+        if *is_counted { 36 } else { size_of::<(LabelId, Factor)>() + table(column) + sums }
     };
     let all: usize = is_counted.iter().enumerate().map(of_input).sum();
     all as f64 / data.n_features().max(1) as f64

@@ -337,10 +337,9 @@ impl CountedInput {
         self.differences.get_or_init(|| differences(log_odds));
     }
 
-    /// The bytes of its log-odds at both values, or of their differences, once they are computed: rows are dense or
-    /// sparse.
+    /// The bytes of its log-odds at both values and of their differences, once both are computed.
     pub(super) fn log_odds_bytes(&self) -> u64 {
-        16 * self.users.len() as u64
+        (16 + 8) * self.users.len() as u64
     }
 
     /// Whether the counts fit the rows of the labels, as they do unless they come from a file.
@@ -468,8 +467,8 @@ struct NumberTables {
     /// Where masses are looked at: in rows that have both numbers, and in rows that have 0 only.
     both: Intervals,
     only_zero: Intervals,
-    /// The log-odds at both numbers by the counts of a label: of many inputs few numbers of rows have the other
-    /// number, so that they are the same again and again.
+    /// The log-odds at both numbers by the counts of a label. Most inputs are rare, so that the same small counts
+    /// come again and again.
     log_odds: HashMap<(u64, u64), [f64; 2], BuildHasherDefault<MixingHasher>>,
     /// The log masses at both numbers by how many relevant rows there are, and how many of them have the other
     /// number; labels have few relevant rows, which is why many labels share them.
@@ -625,8 +624,8 @@ impl NumberTables {
     }
 }
 
-/// Numbers that are spread over all bits are hashed well enough by multiplying with 2⁶⁴ divided by the golden
-/// ratio, and combining the two halves of the product by exclusive or.
+/// Numbers are hashed well enough, small ones and those that are spread over all bits, by multiplying with 2⁶⁴
+/// divided by the golden ratio, and combining the two halves of the product by exclusive or.
 #[derive(Default)]
 pub(super) struct MixingHasher(u64);
 

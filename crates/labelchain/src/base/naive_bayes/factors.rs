@@ -220,9 +220,17 @@ impl Factors {
         for (input, (factors, &zero)) in self.inputs.iter().zip(&self.zero).enumerate() {
             match factors {
                 InputFactors::Counted(counted) => {
-                    tables.compute(counted, zero, &mut log_odds);
-                    // Rows to come probably have inputs that many rows had.
-                    if counted.in_whole() >= n_rows / 64 {
+                    // Rows to come probably have inputs that many rows had. Their differences are asked for where
+                    // all labels use the input, and else their log-odds.
+                    let is_common = counted.in_whole() >= n_rows / 64;
+                    let is_used_by_all = counted.users().len() == prior.len();
+                    if is_common && !is_used_by_all {
+                        log_odds.clear();
+                        log_odds.extend_from_slice(counted.log_odds(zero, &mut tables)[0]);
+                    } else {
+                        tables.compute(counted, zero, &mut log_odds);
+                    }
+                    if is_common && is_used_by_all {
                         counted.keep_differences(&log_odds);
                     }
                 }
