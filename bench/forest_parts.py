@@ -4,11 +4,12 @@
 
 LABELCHAIN is the program, whose `compare --json` computes ranks and tests. Losses are in forest.csv of the
 directory `results` beside the page: means over folds of what `study export` writes for protocols/forest.toml.
-Further sets are taken in from exports.
+Further sets are taken in from exports, if all variants are there.
 """
 
 import argparse
 import os
+import sys
 
 from answers import LOSSES, N_FOLDS, cell, compared
 from page import table, write_tables
@@ -36,8 +37,12 @@ def main():
     given = arguments.parse_args()
     path = os.path.join(os.path.dirname(given.page), "results", "forest.csv")
     losses = means(path, *given.exports, n_folds=N_FOLDS)
-    write_means(path, losses)
     variants = list(dict.fromkeys(method for _, method, _ in losses))
+    unfinished = {name for name, _, _ in losses if any((name, variant, "hamming") not in losses for variant in variants)}
+    if unfinished:
+        print("without all variants, left out:", ", ".join(sorted(unfinished)), file=sys.stderr)
+    losses = {key: loss for key, loss in losses.items() if key[0] not in unfinished}
+    write_means(path, losses)
     of, mean, n_sets = compared(given.program, losses, variants, DEFAULT)
     rows = [[variant, *(cell(of, mean, variant, criterion) + mark(of, criterion, variant) for criterion in LOSSES)] for variant in variants]
     write_tables(given.page, {"parts": table([f"variant, {n_sets} sets", *LOSSES.values()], rows)})

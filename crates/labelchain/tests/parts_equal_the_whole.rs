@@ -28,13 +28,15 @@ fn every_forest_is_its_parts() {
             continue;
         };
         n_methods += 1;
-        let chain = forest(&method);
-        let whole = chain.fit(&rows).unwrap().to_bytes().unwrap();
-        for cuts in [&[0, 7][..], &[0, 3, 7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
-            let part = |cut: &[usize]| chain.fit_parts(&rows, cut[0]..cut[1]).unwrap();
-            let parts: Vec<Vec<u8>> = cuts.windows(2).map(part).collect();
-            let joined = chain.fit_joining(&rows, &parts).unwrap();
-            assert!(joined.to_bytes().unwrap() == whole, "{method} {cuts:?}");
+        for split_features in ["sqrt", "auto"] {
+            let chain = forest(&method).set("split-features", split_features).unwrap();
+            let whole = chain.fit(&rows).unwrap().to_bytes().unwrap();
+            for cuts in [&[0, 7][..], &[0, 3, 7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
+                let part = |cut: &[usize]| chain.fit_parts(&rows, cut[0]..cut[1]).unwrap();
+                let parts: Vec<Vec<u8>> = cuts.windows(2).map(part).collect();
+                let joined = chain.fit_joining(&rows, &parts).unwrap();
+                assert!(joined.to_bytes().unwrap() == whole, "{method} {cuts:?}");
+            }
         }
     }
     assert!(n_methods > 1);
@@ -56,6 +58,8 @@ fn what_are_not_all_parts_in_order_is_refused() {
     let of_others = chain.fit_parts(&rows(2), 4..7).unwrap();
     assert!(refused(&data, &chain, &[&first, &of_others]).contains("other rows"));
     assert!(refused(&data, &chain.clone().seed(4), &[&first, &second]).contains("other rows"));
+    let auto = chain.clone().set("split-features", "auto").unwrap();
+    assert!(refused(&data, &auto, &[&first, &second]).contains("other settings"));
     assert!(refused(&data, &LabelChain::new("ecc-nb").unwrap(), &[&first]).contains("ecc-nb"));
     for (first, end) in [(0, 0), (3, 8), (5, 2)] {
         assert!(chain.fit_parts(&data, first..end).is_err());

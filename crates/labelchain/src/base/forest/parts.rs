@@ -46,7 +46,11 @@ impl GrownForest {
             match &mut whole {
                 None => whole = Some(part),
                 Some(whole) if whole.is_alike(&part) => whole.trees.extend(part.trees),
-                Some(_) => return Err(refused("grown otherwise than the first")),
+                Some(_) => {
+                    return Err(refused(
+                        "grown on other rows than the first, or with other settings",
+                    ));
+                }
             }
         }
         let n_grown = whole.as_ref().map_or(0, |whole| whole.trees.len());
