@@ -154,7 +154,7 @@ def main():
     for method in timed:
         ratios = [math.log(max(cost[name, method], 0.001) / cost[name, FOREST]) for name in whole if (name, method) in cost]
         lines.append(line(f"`{method}`", *(seconds_of(cost[name, method]) if (name, method) in cost else "–" for name in sets),
-                          f"{math.exp(statistics.fmean(ratios)):.2g}" if ratios else "–"))
+                          seconds_of(math.exp(statistics.fmean(ratios))) if ratios else "–"))
 
     ended = [f"`{row['method']}` on {row['dataset']}, fold {row['fold']}: {row['ending']}" for row in seconds if row["ending"] != "done"]
     few = [f"{name} ({len(folds[name])})" for name in sets if len(folds[name]) < FOLDS]
