@@ -69,16 +69,20 @@ pub(in crate::base) static BASE: Base = Base {
         let (n_rows, n_inputs) = (data.n_rows() as u64, data.n_features() as u64);
         let n_bytes = data.features().n_bytes() as u64;
         let n_threads = rayon::current_num_threads() as u64;
+        // A column has at most 255 bins, of 16 bytes each, and no more than different values.
         let cells = match data.features() {
             // A byte for each cell.
-            Matrix::Dense(_) => n_bytes / 8,
+            Matrix::Dense(_) => n_bytes / 8 + n_inputs * 16 * n_rows.min(255),
             // A stored cell, of twelve bytes there, takes 2 · 16 (value and row, with room to grow) while columns
             // are gathered, and 4 + 1 + 4 (row, bin, input) as long as trees grow.
-            Matrix::Sparse(_) => n_bytes / 12 * (2 * 16 + 9),
+            Matrix::Sparse(_) => {
+                let n_stored = n_bytes / 12;
+                n_stored * (2 * 16 + 9) + 16 * (n_inputs * 255).min(n_stored + n_inputs)
+            }
         };
-        // Of each column its bins of 16 bytes each, its lists, and two numbers for each thread; of each row where
-        // its cells start; and a column that is sorted by each thread.
-        let columns = n_inputs * (16 * n_rows.min(255) + 128 + 8 * n_threads);
+        // Of each column its lists, and two numbers for each thread; of each row where its cells start; and a
+        // column that is sorted by each thread.
+        let columns = n_inputs * (128 + 8 * n_threads);
         let bins = cells + columns + 16 * n_rows + 32 * n_rows * n_threads;
         // A tree draws about 63 % of the rows, and names each. At worst each of them has a leaf, with its
         // node, the node above it, its first entry and row, and the entry.
