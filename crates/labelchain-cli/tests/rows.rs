@@ -129,6 +129,26 @@ fn listed_rows_are_cross_validated_under_their_numbers_in_the_file() {
 }
 
 #[test]
+fn losses_are_the_same_without_probabilities_which_are_then_nowhere() {
+    let place = songs();
+    let evaluate = |more: &[&str]| {
+        let ask = ["evaluate", "songs.csv", "--folds", "3", "--predictions", "p.csv", "--force"];
+        let ask = [&ask[..], &LABELS, &FAST, more].concat();
+        (place.ok(&ask), place.json(&[&ask[..], &["--json"]].concat()), text(&place, "p.csv"))
+    };
+    let (page, with, cells) = evaluate(&[]);
+    assert!(page.contains("Probabilities") && cells.contains(":probability"));
+    let (page, without, cells) = evaluate(&["--no-probabilities"]);
+    assert!(!page.contains("Probabilities") && !cells.contains(":probability"), "{page}{cells}");
+    let (with, without) = (&with["results"][0], &without["results"][0]);
+    assert_eq!(with["by_fold"], without["by_fold"]);
+    assert_ne!(with["ranking"], Value::Null);
+    assert_eq!((&without["ranking"], &without["calibration"]), (&Value::Null, &Value::Null));
+    let ask = ["evaluate", "songs.csv", "--no-probabilities", "-o", "page.html"];
+    assert_eq!(place.run(&[&ask[..], &LABELS].concat()).0, 2);
+}
+
+#[test]
 fn a_hold_out_tests_the_rows_that_split_keeps_back_and_says_so() {
     let place = songs();
     for (stratify, directory) in [("none", "plain"), ("iterative", "stratified")] {

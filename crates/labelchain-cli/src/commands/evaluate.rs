@@ -76,6 +76,11 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE.csv")]
     predictions: Option<PathBuf>,
 
+    /// Leave out probabilities, and so rankings and calibration: what the eleven losses of votes do not need
+    /// takes most of the time of some methods, because each fold has to be calibrated
+    #[arg(long, conflicts_with = "report")]
+    no_probabilities: bool,
+
     /// Also a report, one page of HTML: losses, calibration, precision and recall by label, orders
     #[arg(short = 'o', long = "report", value_name = "OUT.html")]
     report: Option<PathBuf>,
@@ -122,7 +127,7 @@ impl Evaluate {
         let settings_in_words = in_words(&settings);
         let validation = CrossValidation {
             settings,
-            probabilities: true,
+            probabilities: !self.no_probabilities,
             details: self.report.is_some(),
             options: RunOptions { max_memory, progress: &show, ..RunOptions::default() },
             ..CrossValidation::new(&methods, &folds, seed)
@@ -281,8 +286,10 @@ impl Evaluate {
         page += &table(evaluations);
         let pooled = |of: &Evaluation| of.pooled(data.labels(), folds);
         let pooled = evaluations.iter().map(pooled).collect::<Result<Vec<PooledMeasures>>>()?;
-        page += "\n  Probabilities, all tested rows together\n";
-        page += &probability_table(evaluations, &pooled);
+        if !self.no_probabilities {
+            page += "\n  Probabilities, all tested rows together\n";
+            page += &probability_table(evaluations, &pooled);
+        }
         // The baseline, and one method: its labels. More would be a long page, and JSON has them.
         if let [_, only] = evaluations {
             let _ = write!(page, "\n  Each label by {}, all tested rows together\n", only.name);
@@ -419,7 +426,10 @@ fn write_predictions(
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let labels = data.label_names().iter().map(|name| names.cell(name).into_owned());
+    // Where no method has probabilities, their columns are not there either.
+    let has_probabilities = evaluations.iter().any(|of| of.probabilities.is_some());
     let probabilities = data.label_names().iter().map(|name| probability_column(name, names));
+    let probabilities = probabilities.take(if has_probabilities { data.n_labels() } else { 0 });
     let header = ["fold", "row", "method"].into_iter().map(String::from);
     let ids = data.ids().iter().map(|id| names.cell(&id.name).into_owned());
     csv.write_record(ids.chain(header).chain(labels).chain(probabilities))?;
@@ -435,7 +445,7 @@ fn write_predictions(
                 let known = evaluation.probabilities.as_ref().map(|all| all[row * n_labels + at]);
                 known.map_or(String::new(), number_in_digits)
             };
-            let probabilities = (0..n_labels).map(probability);
+            let probabilities = (0..if has_probabilities { n_labels } else { 0 }).map(probability);
             let ids = data.ids().iter().map(|id| names.cell(&id.cells[row]).into_owned());
             csv.write_record(ids.chain(start).chain(cells).chain(probabilities))?;
         }
