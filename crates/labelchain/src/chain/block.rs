@@ -1,6 +1,8 @@
 //! Rows that are labelled together.
 
-use crate::data::{LabelMatrix, Matrix};
+use std::sync::OnceLock;
+
+use crate::data::{Dense, LabelMatrix, Matrix};
 use crate::distance::{Memberships, Rankings};
 
 /// Standardized rows to be labelled, with the distances that all members of an ensemble share.
@@ -16,6 +18,8 @@ pub struct Block<'a> {
     pub memberships: Option<&'a Memberships>,
     /// All training rows from the nearest to the farthest, where they are needed.
     pub rankings: Option<&'a Rankings<'a>>,
+    /// Where members that multiply cells and their squares find both, once the first of them has asked for them.
+    pub squares: Option<&'a OnceLock<CellsAndSquares>>,
     /// The rows are training rows by number, `rows[i]` in the training set, and a model that was fitted on
     /// them answers by the parts of it that did not see each row.
     pub out_of_bag: bool,
@@ -24,11 +28,49 @@ pub struct Block<'a> {
 impl<'a> Block<'a> {
     /// Rows for models that need nothing but the inputs.
     pub fn of(features: &'a Matrix, rows: &'a [usize]) -> Block<'a> {
-        Block { features, rows, known: None, memberships: None, rankings: None, out_of_bag: false }
+        Block {
+            features,
+            rows,
+            known: None,
+            memberships: None,
+            rankings: None,
+            squares: None,
+            out_of_bag: false,
+        }
     }
 
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.rows.len()
+    }
+}
+
+/// The cells of dense rows, each row followed by the squares of its cells.
+pub struct CellsAndSquares {
+    /// Row by row.
+    pub by_row: Vec<f64>,
+    /// Whether a cell of some row is missing.
+    pub any_missing: bool,
+}
+
+impl CellsAndSquares {
+    /// Of so many inputs and rows at most, because it takes twice the memory of the cells.
+    const MOST_CELLS: usize = 1 << 19;
+
+    /// Whether so many rows are few enough that members may share their squares.
+    pub(crate) fn may_be_shared(features: &Matrix, n_rows: usize) -> bool {
+        let n_cells = features.n_columns().saturating_mul(n_rows);
+        matches!(features, Matrix::Dense(_)) && n_cells <= CellsAndSquares::MOST_CELLS
+    }
+
+    /// Of some rows.
+    pub(crate) fn of(features: &Dense, rows: &[usize]) -> CellsAndSquares {
+        let (mut by_row, mut any_missing) = (Vec::new(), false);
+        for cells in rows.iter().map(|&row| features.row(row)) {
+            by_row.extend_from_slice(cells);
+            by_row.extend(cells.iter().map(|cell| cell * cell));
+            any_missing |= cells.iter().fold(false, |any, cell| any | cell.is_nan());
+        }
+        CellsAndSquares { by_row, any_missing }
     }
 }

@@ -1,8 +1,9 @@
 //! What every model of labels has in common, whether or not it is bound to an order.
 
 use std::any::Any;
+use std::borrow::Cow;
 
-use super::{Attribution, Block, Scale, Score};
+use super::{Attribution, Block, Route, Scale, Score};
 use crate::data::{Attribute, LabelId};
 use crate::distance::Needs;
 use crate::prepare::{LabelView, Standardizer};
@@ -171,6 +172,17 @@ pub trait Scoring: BaseModel {
 
     /// Starts a walk over one row of the block.
     fn evidence<'m>(&'m self, scores: &'m Self::Scores, row: usize) -> Self::Evidence<'m>;
+
+    /// Decides all rows of the block as [`decide`](super::decide) does one by one, and returns the log-odds of each
+    /// label at the moment of its decision, row by row, by label. None where the model knows no faster way to
+    /// do so than one by one, or the route is none that it knows one for. It is for models that have no joint law.
+    fn decide_rows<'m>(
+        &'m self,
+        _scores: &'m Self::Scores,
+        _route: &Route,
+    ) -> Option<Cow<'m, [f64]>> {
+        None
+    }
 }
 
 /// The value of a setting that was left to the data, or was given: one for all labels, or one for

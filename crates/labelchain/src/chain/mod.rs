@@ -28,7 +28,7 @@ mod walk;
 pub(crate) use any_order::cannot_update;
 pub use any_order::{AnyOrderLearner, AnyOrderModel, ChainLearner, ChainModel, FurtherRows};
 pub use attribution::{Attribution, Contribution, Neighbour};
-pub use block::Block;
+pub use block::{Block, CellsAndSquares};
 pub use collect::{Collector, Decisions, OrderCounts, Outputs, Trace, Traces, WeightedLabelSets};
 pub(crate) use evidence::farthest_from_zero;
 pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting};

@@ -118,7 +118,7 @@ pub enum Route<'o> {
 
 impl Route<'_> {
     /// The order of a row, where it is known before the walk.
-    fn order(&self, row: usize) -> Option<&Order> {
+    pub(crate) fn order(&self, row: usize) -> Option<&Order> {
         match self {
             Route::Independent | Route::ByCertainty => None,
             Route::Fixed(order) => Some(order),
@@ -147,6 +147,15 @@ impl Walked {
         self.relevant[label.0 / 64] |= u64::from(relevant) << (label.0 % 64);
     }
 
+    /// What was found by these log-odds, each at the moment when its label was decided.
+    fn write_log_odds(&mut self, log_odds: &[f64]) {
+        self.relevant.fill(0);
+        for (label, &log_odds) in log_odds.iter().enumerate() {
+            let (label, score) = (LabelId(label), Score::LogOdds(log_odds));
+            self.write(Decision { label, score, relevant: score.is_relevant() });
+        }
+    }
+
     /// Decides every label by what the inputs say alone.
     fn independently(&mut self, evidence: &impl Evidence) {
         for label in (0..self.scores.len()).map(LabelId) {
@@ -158,14 +167,25 @@ impl Walked {
 
 /// Walks every row of a block along several routes, each into its own collector. What is found out
 /// about the inputs of a row serves all of its walks, and a walk in the order of the walk before it
-/// is not taken again.
+/// is not taken again. A single walk over all rows is left to the model, if it knows a faster way.
 pub(super) fn walk<M: Scoring + ?Sized>(
     model: &M,
     block: &Block,
     walks: &mut [(Route, &mut dyn Collector)],
 ) {
     let scores = model.score(block);
-    let mut walked = Walked::new(model.n_labels());
+    let n_labels = model.n_labels();
+    let mut walked = Walked::new(n_labels);
+    if let [(route, collector)] = walks
+        && block.known.is_none()
+        && let Some(log_odds) = model.decide_rows(&scores, route)
+    {
+        for (row, log_odds) in log_odds.chunks(n_labels.max(1)).enumerate() {
+            walked.write_log_odds(log_odds);
+            collector.collect(row, route.order(row), &walked);
+        }
+        return;
+    }
     for row in 0..block.n_rows() {
         let evidence = model.evidence(&scores, row);
         match block.known {

@@ -1,6 +1,8 @@
 //! Blocks of rows, with the distances that members need.
 
-use crate::chain::Block;
+use std::sync::OnceLock;
+
+use crate::chain::{Block, CellsAndSquares};
 use crate::data::{Dataset, LabelMatrix};
 use crate::distance::{BLOCK, Memberships, Needs, Neighbourhood, Rankings};
 use crate::error::Result;
@@ -17,6 +19,7 @@ pub(crate) struct RowBlock<'a> {
     known: Option<&'a LabelMatrix>,
     pub(super) memberships: Option<Memberships>,
     rankings: Option<Rankings<'a>>,
+    squares: OnceLock<CellsAndSquares>,
 }
 
 impl<'a> RowBlock<'a> {
@@ -41,14 +44,16 @@ impl<'a> RowBlock<'a> {
         decay: Option<f64>,
         needs: Needs,
     ) -> Result<RowBlock<'a>> {
+        let squares = OnceLock::new();
         let Some(train) = train else {
-            return Ok(RowBlock { data, rows, known: None, memberships: None, rankings: None });
+            let (memberships, rankings) = (None, None);
+            return Ok(RowBlock { data, rows, known: None, memberships, rankings, squares });
         };
         let distances = decay.map(|_| train.distances(&data.select(&rows))).transpose()?;
         let rankings = train.rankings_of_rows(data, &rows, needs, distances.as_deref())?;
         let of = |(distances, decay)| train.memberships(distances, decay);
         let memberships = distances.zip(decay).map(of);
-        Ok(RowBlock { data, rows, known: None, memberships, rankings })
+        Ok(RowBlock { data, rows, known: None, memberships, rankings, squares })
     }
 
     /// The same rows, of which some labels may be known; there is a row of them for each of the data.
@@ -77,18 +82,22 @@ impl<'a> RowBlock<'a> {
             known: None,
             memberships: memberships.as_ref(),
             rankings: rankings.as_ref(),
+            squares: None,
             out_of_bag,
         })
     }
 
     /// The rows as models take them.
     pub(crate) fn view(&self) -> Block<'_> {
+        let features = self.data.features();
+        let may_share = CellsAndSquares::may_be_shared(features, self.rows.len());
         Block {
-            features: self.data.features(),
+            features,
             rows: &self.rows,
             known: self.known,
             memberships: self.memberships.as_ref(),
             rankings: self.rankings.as_ref(),
+            squares: may_share.then_some(&self.squares),
             out_of_bag: false,
         }
     }

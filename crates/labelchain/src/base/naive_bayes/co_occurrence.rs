@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Group;
+use crate::chain::{Order, Score};
 use crate::data::{LabelId, LabelMatrix};
 use crate::prepare::LabelView;
 use crate::product::vectorized;
@@ -463,6 +464,45 @@ impl CoOccurrence {
     }
 }
 
+/// Decides the labels of many rows in the same order. `log_odds` are by row, then by label, from the inputs alone, and
+/// become those at the moment of each decision; `table` is that of [`CoOccurrence::Dense`].
+///
+/// Label after label, over all rows: what the decision about a label adds to an open one is one of two terms, the same
+/// two for every row, so that a SIMD register of rows needs a comparison, a choice and an addition. To each sum the
+/// same numbers are added in the same order as by [`CoOccurrence::observe`], row by row.
+pub(super) fn decide_in_one_order(table: &[f64], order: &Order, log_odds: &mut [f64]) {
+    /// Rows that are decided at a time: their log-odds stay in the cache for up to a hundred labels.
+    const ROWS: usize = 32;
+    let (order, n_labels): (Vec<usize>, _) =
+        (order.iter().map(|label| label.0).collect(), order.len());
+    let mut by_label = vec![[0.0; ROWS]; n_labels];
+    for rows in log_odds.chunks_mut(ROWS * n_labels.max(1)) {
+        for (row, log_odds) in rows.chunks(n_labels).enumerate() {
+            by_label.iter_mut().zip(log_odds).for_each(|(of, &log_odds)| of[row] = log_odds);
+        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (place, &label) in order.iter().enumerate() {
+                    let decided = by_label[label];
+                    let terms = &table[2 * label * n_labels..2 * (label + 1) * n_labels];
+                    let (if_irrelevant, if_relevant) = terms.split_at(n_labels);
+                    for &open in &order[place + 1..] {
+                        let (no, yes) = (if_irrelevant[open], if_relevant[open]);
+                        for (log_odds, &decided) in by_label[open].iter_mut().zip(&decided) {
+                            let is_relevant = Score::LogOdds(decided).is_relevant();
+                            *log_odds += if is_relevant { yes } else { no };
+                        }
+                    }
+                }
+            },
+        );
+        for (row, log_odds) in rows.chunks_mut(n_labels).enumerate() {
+            by_label.iter().zip(log_odds).for_each(|(of, log_odds)| *log_odds = of[row]);
+        }
+    }
+}
+
 /// Adds terms to sums, many at a time. Few are added sooner than the processor is asked for its registers.
 pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
     const FEW: usize = 16;
@@ -554,6 +594,30 @@ mod tests {
                 assert_eq!(log_odds, expected, "{a} {relevant}");
             }
         }
+    }
+
+    /// 70 rows, which is more than are decided at a time and no multiple of it, of 17 labels.
+    #[test]
+    fn rows_decided_together_are_decided_as_one_by_one() {
+        let (n_rows, n_labels) = (70, 17);
+        let mut rng = Seed::new(5).rng();
+        let table: Vec<f64> = (0..2 * n_labels * n_labels).map(|_| rng.normal()).collect();
+        let from_inputs: Vec<f64> = (0..n_rows * n_labels).map(|_| 3.0 * rng.normal()).collect();
+        let mut order: Vec<LabelId> = (0..n_labels).map(LabelId).collect();
+        rng.shuffle(&mut order);
+        let order = Order::new(order, n_labels).unwrap();
+        let mut together = from_inputs.clone();
+        decide_in_one_order(&table, &order, &mut together);
+        let terms = CoOccurrence::Dense(table);
+        for (row, found) in from_inputs.chunks(n_labels).zip(together.chunks(n_labels)) {
+            let (mut log_odds, mut alone) = (row.to_vec(), vec![f64::NAN; n_labels]);
+            for label in order.iter() {
+                alone[label.0] = log_odds[label.0];
+                terms.observe(label, alone[label.0] > 0.0, &mut log_odds);
+            }
+            assert_eq!(found, alone);
+        }
+        assert_ne!(together, from_inputs, "decisions change open labels");
     }
 
     /// Rows of labels a, b as (1, 1), (1, 0), (0, ?), (?, 1), (0, 0), all of which both learn from where

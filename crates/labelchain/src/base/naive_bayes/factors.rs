@@ -1,11 +1,13 @@
 //! What each input says about each of the labels that use it.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::counted::{CountedInput, LabelRows, LogOddsTables};
 use super::density::{Factor, presence};
+use super::quadratics::Quadratics;
 use super::{Likelihood, add_to_labels, whole_numbers};
 use crate::data::LabelId;
 use crate::prepare::LabelView;
@@ -19,6 +21,9 @@ pub(super) struct Factors {
     /// What the factors of counted inputs follow from, beside their counts.
     likelihood: Likelihood,
     label_rows: LabelRows,
+    /// What dense rows without missing cells are multiplied with, once the first of them are scored.
+    #[serde(skip)]
+    quadratics: OnceLock<Quadratics>,
 }
 
 /// The factors of one input, ascending by label.
@@ -121,7 +126,7 @@ impl Factors {
         likelihood: Likelihood,
         label_rows: LabelRows,
     ) -> Factors {
-        Factors { inputs, zero, likelihood, label_rows }
+        Factors { inputs, zero, likelihood, label_rows, quadratics: OnceLock::new() }
     }
 
     /// The same inputs with other factors, none of them counted, for labels with so many irrelevant and
@@ -130,13 +135,14 @@ impl Factors {
         // Which labels learn from all rows matters to counted inputs only.
         let is_whole = vec![false; classes.len()];
         let label_rows = LabelRows { by_class: whole_numbers(classes), is_whole };
-        Factors { inputs, zero: self.zero.clone(), likelihood: self.likelihood, label_rows }
+        Factors::new(inputs, self.zero.clone(), self.likelihood, label_rows)
     }
 
     /// Those of these inputs and then those of others, of the same labels and rows.
     pub(super) fn concat_columns(&mut self, others: Factors) {
         self.inputs.extend(others.inputs);
         self.zero.extend(others.zero);
+        self.quadratics = OnceLock::new();
     }
 
     pub(super) fn n_inputs(&self) -> usize {
@@ -151,6 +157,11 @@ impl Factors {
     /// The standardized value of a cell that a sparse row does not store, by input.
     pub(super) fn zero(&self) -> &[f64] {
         &self.zero
+    }
+
+    /// The coefficients of all inputs, for labels of such log prior odds, which are always the same.
+    pub(super) fn quadratics(&self, prior: &[f64]) -> &Quadratics {
+        self.quadratics.get_or_init(|| Quadratics::new(self, prior, &[]))
     }
 
     /// What log-odds of counted inputs are computed with.

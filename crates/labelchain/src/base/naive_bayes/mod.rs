@@ -5,6 +5,7 @@
 //! log P(x_i | Y_j = 1) - log P(x_i | Y_j = 0) for each input (a [`Factor`]), and one term of the
 //! same form for each label decided so far.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -22,22 +23,23 @@ mod density;
 mod factors;
 mod kernels;
 mod moments;
+mod quadratics;
 mod sums;
 
 pub(super) use base::BASE;
 
 use crate::chain::{
-    Attribution, AttributionSum, BaseModel, BinaryLearner, BinaryModel, Block, ChainLearner,
-    ChainModel, Dimensions, Evidence, FurtherRows, Score, Scoring, scores_of_only_label,
-    table_of_one_row,
+    Attribution, AttributionSum, BaseModel, BinaryLearner, BinaryModel, Block, CellsAndSquares,
+    ChainLearner, ChainModel, Dimensions, Evidence, FurtherRows, Route, Score, Scoring,
+    scores_of_only_label, table_of_one_row,
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::error::{Error, Remedy, Result};
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, views};
-use crate::product::{times_transposed, vectorized};
+use crate::product::vectorized;
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
-use co_occurrence::{CoOccurrence, Counts, PairCounts, add};
+use co_occurrence::{CoOccurrence, Counts, PairCounts, add, decide_in_one_order};
 use counted::{
     CountedInput, LabelRows, LogOddsTables, MixingHasher, Occurrences, TwoValues, Users,
 };
@@ -45,6 +47,7 @@ use counts::ValueCounts;
 use density::{Factor, Normal, Rounding, multiple, presence};
 use factors::{Factors, InputFactors};
 use moments::{MomentSums, Moments, RelevantLabels};
+use quadratics::Quadratics;
 use sums::Sums;
 
 /// Naive Bayes with WEKA's estimators (docs/methods.md, 1 and 8.1).
@@ -90,9 +93,13 @@ impl Likelihood {
         zero: f64,
     ) -> Option<Factor> {
         match self {
-            Likelihood::Auto => fine_density(classes(), precision, zero),
-            Likelihood::Gaussian => Some(density(classes(), precision, zero)),
             Likelihood::Weka | Likelihood::Discretized | Likelihood::Kernel => None,
+            Likelihood::Auto | Likelihood::Gaussian => {
+                let normals = normals(classes(), precision, zero);
+                let [irrelevant, relevant] = normals;
+                let is_density = self == Likelihood::Gaussian || is_fine(&normals, precision);
+                is_density.then_some(Factor::Density { irrelevant, relevant })
+            }
         }
     }
 }
@@ -310,28 +317,41 @@ impl NaiveBayes {
             Matrix::Dense(_) => sorted(column),
             Matrix::Sparse(_) => cells.spread(),
         };
+        // The normal distributions of each numeric input for each label that uses it, input by input, and the
+        // precision of each input as far as it is known without sorting its cells.
+        let mut estimates: Vec<[Normal; 2]> = Vec::new();
+        let mut precisions = Vec::new();
+        if let (Some(sums), Matrix::Dense(dense)) = (&sums, features) {
+            let mut enough = Vec::with_capacity(used.len());
+            for (at, &column) in used.iter().enumerate() {
+                let before = estimates.len();
+                if matches!(kind(column), AttributeKind::Numeric) {
+                    let estimate = |&label: &usize| normals(sums.classes(at, label), 0.0, 0.0);
+                    estimates.extend(users[column].iter().map(estimate));
+                }
+                let narrowest =
+                    estimates[before..].iter().map(narrower).fold(f64::INFINITY, f64::min);
+                enough.push(FINE * narrowest);
+            }
+            let rows = group.rows.iter().map(|&row| dense.row(row));
+            precisions = sums.precision_bounds(rows, &used, &enough);
+        }
+        let mut estimates = estimates.into_iter();
         let mut room = Vec::new();
         for (at, &column) in used.iter().enumerate() {
             let mut factors: Vec<(usize, Factor)> = Vec::with_capacity(users[column].len());
             // The labels whose factor for this input has not been found yet.
             let mut pending = std::mem::take(&mut users[column]);
             let kind = kind(column);
-            if let (AttributeKind::Numeric, Some(sums)) = (kind, &sums) {
-                let narrowest = |&label: &usize| {
-                    let (no, yes) = sums.classes(at, label);
-                    no.deviation().min(yes.deviation())
-                };
-                let least = pending.iter().map(narrowest).fold(f64::INFINITY, f64::min);
-                let cells = group.rows.iter().map(|&row| features.get(row, column));
-                let precision = sums.precision_bound(at, cells, FINE * least);
-                pending.retain(|&label| {
-                    match fine_density(sums.classes(at, label), precision, 0.0) {
-                        Some(factor) => {
-                            factors.push((label, factor));
-                            false
-                        }
-                        None => true,
+            if matches!(kind, AttributeKind::Numeric) && sums.is_some() {
+                pending.retain(|&label| match estimates.next() {
+                    Some([irrelevant, relevant])
+                        if is_fine(&[irrelevant, relevant], precisions[at]) =>
+                    {
+                        factors.push((label, Factor::Density { irrelevant, relevant }));
+                        false
                     }
+                    _ => true,
                 });
             }
             if !pending.is_empty() {
@@ -486,15 +506,17 @@ fn density(classes: (Moments, Moments), precision: f64, zero: f64) -> Factor {
 /// A precision is fine if it is at most this part of the deviations.
 const FINE: f64 = 0.1;
 
-/// Two normal densities, if the precision is fine enough for densities instead of interval masses.
+/// The deviation of the narrower of two normal distributions.
+fn narrower([irrelevant, relevant]: &[Normal; 2]) -> f64 {
+    irrelevant.deviation.min(relevant.deviation)
+}
+
+/// Whether a precision is fine enough for densities of these distributions instead of interval masses.
 ///
 /// An upper bound on the precision is enough: the precision enters a density only as the least
 /// deviation, precision / 6, and where the bound is fine the deviations are greater than that.
-fn fine_density(classes: (Moments, Moments), precision: f64, zero: f64) -> Option<Factor> {
-    let factor = density(classes, precision, zero);
-    let Factor::Density { irrelevant, relevant } = &factor else { return None };
-    let narrower = irrelevant.deviation.min(relevant.deviation);
-    (precision.is_finite() && precision <= FINE * narrower).then_some(factor)
+fn is_fine(normals: &[Normal; 2], precision: f64) -> bool {
+    precision.is_finite() && precision <= FINE * narrower(normals)
 }
 
 /// The precision of a column, which is the mean gap between neighbouring distinct values or 0.01
@@ -615,6 +637,36 @@ impl Scoring for NaiveBayesModel {
         let dense_terms = is_expanded.then_some(&scores.dense_terms);
         Conditioned { co_occurrence: &self.co_occurrence, dense_terms, log_odds }
     }
+
+    /// Rows that share an order are decided label by label, many rows at a time; others one by one, but without what
+    /// starting a walk takes.
+    fn decide_rows<'m>(&'m self, scores: &'m LogOdds, route: &Route) -> Option<Cow<'m, [f64]>> {
+        let n_labels = scores.n_labels;
+        let terms = match route {
+            Route::Independent => return Some(Cow::Borrowed(&scores.by_row)),
+            Route::ByCertainty => return None,
+            _ if self.co_occurrence.is_worth_expanding(n_labels) => {
+                scores.dense_terms.get_or_init(|| self.co_occurrence.to_dense(n_labels))
+            }
+            _ => &self.co_occurrence,
+        };
+        let mut log_odds = scores.by_row.clone();
+        if let (Route::Fixed(order), CoOccurrence::Dense(table)) = (route, terms) {
+            decide_in_one_order(table, order, &mut log_odds);
+        } else {
+            let mut conditioned = Vec::with_capacity(n_labels);
+            for (row, log_odds) in log_odds.chunks_mut(n_labels.max(1)).enumerate() {
+                conditioned.clear();
+                conditioned.extend_from_slice(log_odds);
+                for label in route.order(row)?.iter() {
+                    let score = Score::LogOdds(conditioned[label.0]);
+                    log_odds[label.0] = score.value();
+                    terms.observe(label, score.is_relevant(), &mut conditioned);
+                }
+            }
+        }
+        Some(Cow::Owned(log_odds))
+    }
 }
 
 impl NaiveBayesModel {
@@ -643,66 +695,21 @@ impl NaiveBayesModel {
         self.factors.n_inputs()
     }
 
-    /// The log-odds of normal densities are a x² + b x + c in a cell x, so those of all columns and
-    /// labels are one matrix product of the cells and their squares with the coefficients. Other
-    /// factors, and columns with a missing cell, are added cell by cell.
+    /// Normal densities are a matrix product of cells and their squares with [`Quadratics`]. Other factors, and columns
+    /// with a missing cell, are added cell by cell.
     fn score_dense(&self, block: &Block, dense: &Dense) -> LogOdds {
-        let n_labels = self.n_labels;
-        let incomplete = incomplete_columns(block, dense);
-        let inputs = self.factors.inputs();
-        let mut columns = Vec::with_capacity(inputs.len());
-        // By input, then by label, as the factors are.
-        let mut quadratics = Vec::with_capacity(inputs.len() * n_labels);
-        let mut others = Vec::new();
-        for (column, factors) in inputs.iter().enumerate() {
-            let n_before = quadratics.len();
-            let mut by_cell = CellByCell { column, labels: vec![] };
-            for (at, quadratic) in factors.quadratics().enumerate() {
-                match quadratic.filter(|_| !incomplete[column]) {
-                    Some((label, quadratic)) => quadratics.push((columns.len(), label, quadratic)),
-                    None => by_cell.labels.push(at),
-                }
-            }
-            if !by_cell.labels.is_empty() {
-                others.push(by_cell);
-            }
-            if quadratics.len() > n_before {
-                columns.push(column);
-            }
-        }
-        let width = 2 * columns.len();
-        let mut coefficients = vec![0.0; n_labels * width];
-        let mut constants = self.prior.clone();
-        for (at, label, [a, b, c]) in quadratics {
-            coefficients[label.0 * width + at] = b;
-            coefficients[label.0 * width + columns.len() + at] = a;
-            constants[label.0] += c;
-        }
-        let mut by_row = Vec::with_capacity(block.n_rows() * n_labels);
-        let mut cells = Vec::new();
-        // Few enough rows at a time that their cells stay in the cache.
-        for rows in block.rows.chunks(128) {
-            cells.clear();
-            for row in rows.iter().map(|&row| dense.row(row)) {
-                if columns.len() == row.len() {
-                    cells.extend_from_slice(row);
-                } else {
-                    cells.extend(columns.iter().map(|&column| row[column]));
-                }
-                let start = cells.len() - columns.len();
-                cells.extend_from_within(start..);
-                cells[start + columns.len()..].iter_mut().for_each(|cell| *cell *= *cell);
-            }
-            by_row.extend(times_transposed(&cells, &coefficients, rows.len(), n_labels, width));
-        }
-        for row in by_row.chunks_mut(n_labels.max(1)) {
-            row.iter_mut().zip(&constants).for_each(|(sum, constant)| *sum += constant);
-        }
-        let mut tables = self.factors.tables();
-        for others in &others {
-            others.add(&self.factors, &mut tables, block, dense, &mut by_row);
-        }
-        LogOdds::new(n_labels, by_row)
+        let shared = block
+            .squares
+            .map(|squares| squares.get_or_init(|| CellsAndSquares::of(dense, block.rows)))
+            .filter(|squares| !squares.any_missing);
+        let incomplete = if shared.is_some() { vec![] } else { incomplete_columns(block, dense) };
+        let by_row = if incomplete.contains(&true) {
+            let quadratics = Quadratics::new(&self.factors, &self.prior, &incomplete);
+            quadratics.score(&self.factors, block, dense, None)
+        } else {
+            self.factors.quadratics(&self.prior).score(&self.factors, block, dense, shared)
+        };
+        LogOdds::new(self.n_labels, by_row)
     }
 
     /// Starts from the log-odds of a row without stored cells, to which every stored cell adds the
@@ -806,43 +813,6 @@ impl<'m> Differences<'m> {
         self.all.extend(self.at_cell.iter().zip(&self.at_zero).map(|(cell, zero)| cell - zero));
         self.places.insert((column, cell.to_bits()), start..self.all.len());
         &self.all[start..]
-    }
-}
-
-/// Factors of a column that are added cell by cell.
-struct CellByCell {
-    column: usize,
-    /// Which of them, by their place in the list.
-    labels: Vec<usize>,
-}
-
-impl CellByCell {
-    /// Adds what the cells of the column say to the sums, which are by row, then by label.
-    fn add(
-        &self,
-        factors: &Factors,
-        tables: &mut LogOddsTables,
-        block: &Block,
-        dense: &Dense,
-        by_row: &mut [f64],
-    ) {
-        let input = &factors.inputs()[self.column];
-        let n_labels = by_row.len() / block.n_rows().max(1);
-        let mut log_odds = Vec::new();
-        for (sums, &row) in by_row.chunks_mut(n_labels.max(1)).zip(block.rows) {
-            let cell = dense.row(row)[self.column];
-            if cell.is_nan() {
-                continue;
-            }
-            if let InputFactors::Others(factors) = input {
-                for (label, factor) in self.labels.iter().map(|&at| &factors[at]) {
-                    sums[label.0] += factor.log_odds(cell);
-                }
-            } else {
-                factors.log_odds(self.column, cell, tables, &mut log_odds);
-                add_to_labels(sums, input, &log_odds);
-            }
-        }
     }
 }
 
