@@ -333,8 +333,8 @@ impl NaiveBayes {
                     estimates[before..].iter().map(narrower).fold(f64::INFINITY, f64::min);
                 enough.push(FINE * narrowest);
             }
-            let rows = group.rows.iter().map(|&row| dense.row(row));
-            precisions = sums.precision_bounds(rows, &used, &enough);
+            let rows: Vec<&[f64]> = group.rows.iter().map(|&row| dense.row(row)).collect();
+            precisions = sums.precision_bounds(&rows, &used, &enough);
         }
         let mut estimates = estimates.into_iter();
         let mut room = Vec::new();

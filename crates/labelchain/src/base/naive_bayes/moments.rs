@@ -133,38 +133,22 @@ struct RowSums {
 }
 
 /// Columns whose sums are held in registers while rows are added.
-const COLUMNS: usize = 16;
+const STRIP: usize = 16;
 
-impl RowSums {
-    /// Adds rows to the sums of up to [`COLUMNS`] columns from `start` on, one row after the other. `cells` are row by
-    /// row, of `width` columns; `rows` are places in it.
-    #[inline(always)]
-    fn add(&mut self, cells: &[f64], rows: &[u16], start: usize, width: usize) {
-        let end = width.min(start + COLUMNS);
-        if let (Ok(sums), Ok(squares)) = (
-            <&mut [f64; COLUMNS]>::try_from(&mut self.sums[start..end]),
-            <&mut [f64; COLUMNS]>::try_from(&mut self.squares[start..end]),
-        ) {
-            let (mut in_sums, mut in_squares) = (*sums, *squares);
-            for &row in rows {
-                let at = usize::from(row) * width + start;
-                let cells = &cells[at..at + COLUMNS];
-                for (column, &cell) in cells.iter().enumerate() {
-                    in_sums[column] += cell;
-                    in_squares[column] += cell * cell;
-                }
-            }
-            (*sums, *squares) = (in_sums, in_squares);
-            return;
-        }
-        for &row in rows {
-            let at = usize::from(row) * width;
-            for (column, &cell) in (start..end).zip(&cells[at + start..at + end]) {
-                self.sums[column] += cell;
-                self.squares[column] += cell * cell;
-            }
-        }
-    }
+/// The numbers of a strip of columns, which begins with column `start`; 0 beyond the last column.
+#[inline(always)]
+fn strip(by_column: &[f64], start: usize) -> [f64; STRIP] {
+    by_column[start..].first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [0.0; STRIP];
+        padded.iter_mut().zip(&by_column[start..]).for_each(|(number, &of)| *number = of);
+        padded
+    })
+}
+
+/// Puts the numbers of a strip back.
+#[inline(always)]
+fn put_strip(by_column: &mut [f64], start: usize, strip: [f64; STRIP]) {
+    by_column[start..].iter_mut().zip(strip).for_each(|(number, of)| *number = of);
 }
 
 impl MomentSums {
@@ -192,69 +176,102 @@ impl MomentSums {
             least: vec![f64::INFINITY; width],
             greatest: vec![f64::NEG_INFINITY; width],
         };
-        let mut cells = Vec::with_capacity(ROWS * width);
+        let mut gathered = Vec::new();
         // For each label, and at last for all, the places of its rows among those taken.
         let mut places: Vec<Vec<u16>> = vec![Vec::with_capacity(ROWS); n + 1];
         for (first, rows) in (0..).step_by(ROWS).zip(rows.chunks(ROWS)) {
-            cells.clear();
             places.iter_mut().for_each(Vec::clear);
-            for (place, &row) in (0..).zip(rows) {
-                let row = dense.row(row);
-                if row.len() == width {
-                    cells.extend_from_slice(row);
-                } else {
-                    cells.extend(columns.iter().map(|&column| row[column]));
-                }
-                let relevant = relevant.of(first + usize::from(place));
-                relevant.iter().for_each(|&label| places[label as usize].push(place));
-                places[n].push(place);
+            for place in 0..rows.len() {
+                let relevant = relevant.of(first + place).iter();
+                relevant.for_each(|&label| places[label as usize].push(place as u16));
+                places[n].push(place as u16);
             }
-            moments.add(&mut cells, &places);
+            let whole: Vec<&[f64]> = rows.iter().map(|&row| dense.row(row)).collect();
+            if whole.iter().all(|row| row.len() == width) {
+                moments.add(&whole, &places);
+            } else {
+                gathered.clear();
+                for row in &whole {
+                    gathered.extend(columns.iter().map(|&column| row[column]));
+                }
+                let some: Vec<&[f64]> = gathered.chunks(width.max(1)).collect();
+                moments.add(&some, &places);
+            }
         }
         Some(moments)
     }
 
-    /// Adds rows to the sums of their relevant labels and to those of all rows. Missing cells are counted, and become
-    /// 0, which adds nothing to the sums.
-    fn add(&mut self, cells: &mut [f64], places: &[Vec<u16>]) {
+    /// Adds rows to the sums of their relevant labels and to those of all rows. Missing cells are counted, and add 0
+    /// to the sums.
+    fn add(&mut self, rows: &[&[f64]], places: &[Vec<u16>]) {
         let width = self.least.len();
-        let any_missing = vectorized(
+        // A missing cell makes the sum of its column none; so do infinite cells, which then take the longer way as well.
+        let mut sums = vec![0.0; width];
+        vectorized(
             #[inline(always)]
             || {
-                let mut any_missing = false;
-                for row in cells.chunks_exact(width.max(1)) {
-                    let ends = self.least.iter_mut().zip(&mut self.greatest);
-                    for ((least, greatest), &cell) in ends.zip(row) {
-                        any_missing |= cell.is_nan();
-                        *least = if cell < *least { cell } else { *least };
-                        *greatest = if cell > *greatest { cell } else { *greatest };
+                for start in (0..width).step_by(STRIP) {
+                    let [mut least, mut greatest] =
+                        [&self.least, &self.greatest].map(|ends| strip(ends, start));
+                    let mut sum = [0.0; STRIP];
+                    for row in rows {
+                        let cells = strip(row, start);
+                        for at in 0..STRIP {
+                            let cell = cells[at];
+                            least[at] = if cell < least[at] { cell } else { least[at] };
+                            greatest[at] = if cell > greatest[at] { cell } else { greatest[at] };
+                            sum[at] += cell;
+                        }
                     }
+                    put_strip(&mut self.least, start, least);
+                    put_strip(&mut self.greatest, start, greatest);
+                    put_strip(&mut sums, start, sum);
                 }
-                any_missing
             },
         );
-        if any_missing {
-            for (sums, rows) in self.by_label.iter_mut().zip(places) {
-                for row in rows.iter().map(|&row| usize::from(row) * width) {
-                    for (missing, cell) in sums.missing.iter_mut().zip(&cells[row..row + width]) {
+        if sums.iter().any(|sum| sum.is_nan()) {
+            let complete: Vec<Vec<f64>> = rows
+                .iter()
+                .map(|row| row.iter().map(|&cell| if cell.is_nan() { 0.0 } else { cell }).collect())
+                .collect();
+            for (sums, places) in self.by_label.iter_mut().zip(places) {
+                for row in places.iter().map(|&place| rows[usize::from(place)]) {
+                    for (missing, cell) in sums.missing.iter_mut().zip(row) {
                         *missing += if cell.is_nan() { 1.0 } else { 0.0 };
                     }
                 }
             }
-            cells.iter_mut().filter(|cell| cell.is_nan()).for_each(|cell| *cell = 0.0);
+            let complete: Vec<&[f64]> = complete.iter().map(Vec::as_slice).collect();
+            self.add_complete(&complete, places);
+        } else {
+            self.add_complete(rows, places);
         }
+    }
+
+    /// The same for rows without missing cells.
+    fn add_complete(&mut self, rows: &[&[f64]], places: &[Vec<u16>]) {
         vectorized(
             #[inline(always)]
             || {
-                for start in (0..width).step_by(COLUMNS) {
-                    for (sums, rows) in self.by_label.iter_mut().zip(places) {
-                        sums.add(cells, rows, start, width);
+                for start in (0..self.least.len()).step_by(STRIP) {
+                    for (sums, places) in self.by_label.iter_mut().zip(places) {
+                        let mut sum = strip(&sums.sums, start);
+                        let mut square = strip(&sums.squares, start);
+                        for &place in places {
+                            let cells = strip(rows[usize::from(place)], start);
+                            for at in 0..STRIP {
+                                sum[at] += cells[at];
+                                square[at] += cells[at] * cells[at];
+                            }
+                        }
+                        put_strip(&mut sums.sums, start, sum);
+                        put_strip(&mut sums.squares, start, square);
                     }
                 }
             },
         );
-        for (sums, rows) in self.by_label.iter_mut().zip(places) {
-            sums.n_rows += rows.len() as f64;
+        for (sums, places) in self.by_label.iter_mut().zip(places) {
+            sums.n_rows += places.len() as f64;
         }
     }
 
@@ -276,41 +293,32 @@ impl MomentSums {
     /// in different slots are distinct, so the number of slots hit is a lower bound on that of
     /// distinct values, without sorting. Counting stops once the gap of every column is known to be at most
     /// what is `enough` for it. Rows give the cells of all columns, because they lie side by side in memory.
-    pub(super) fn precision_bounds<'r>(
+    pub(super) fn precision_bounds(
         &self,
-        rows: impl Iterator<Item = &'r [f64]>,
+        rows: &[&[f64]],
         columns: &[usize],
         enough: &[f64],
     ) -> Vec<f64> {
         const SLOTS: usize = 8192;
-        /// A column whose gap is not yet known to be small enough; `at` is its index among those summed up.
-        struct Open {
-            at: usize,
-            column: usize,
-            scale: f64,
-            n_enough: f64,
-        }
+        /// Rows after which it is looked whether a column has been counted long enough.
+        const ROWS: usize = 32;
         // The exact precision is a sum of gaps, which rounding may make a little greater than the
         // range.
         let width = |at: usize| (self.greatest[at] - self.least[at]) * (1.0 + 1e-9);
-        let column = |(at, (&column, &enough)): (usize, (&usize, &f64))| {
-            let (scale, n_enough) = (SLOTS as f64 / width(at), width(at) / enough + 2.0);
-            Open { at, column, scale, n_enough }
-        };
-        let mut open: Vec<Open> = columns.iter().zip(enough).enumerate().map(column).collect();
+        let mut open: Vec<usize> = (0..columns.len()).collect();
         let mut seen = vec![[0u64; SLOTS / 64]; columns.len()];
         let mut n_seen = vec![0u32; columns.len()];
-        for row in rows {
-            open.retain(|&Open { at, column, scale, n_enough }| {
-                let cell = row[column];
-                if cell.is_nan() {
-                    return true;
+        for rows in rows.chunks(ROWS) {
+            open.retain(|&at| {
+                let (column, least) = (columns[at], self.least[at]);
+                let (scale, seen) = (SLOTS as f64 / width(at), &mut seen[at]);
+                for row in rows {
+                    // A missing cell hits the first slot, which the least cell hits as well.
+                    let slot = ((row[column] - least) * scale) as usize % SLOTS;
+                    n_seen[at] += u32::from(seen[slot / 64] >> (slot % 64) & 1 == 0);
+                    seen[slot / 64] |= 1 << (slot % 64);
                 }
-                let slot = ((cell - self.least[at]) * scale) as usize % SLOTS;
-                let word = &mut seen[at][slot / 64];
-                n_seen[at] += u32::from(*word >> (slot % 64) & 1 == 0);
-                *word |= 1 << (slot % 64);
-                f64::from(n_seen[at]) < n_enough
+                f64::from(n_seen[at]) < width(at) / enough[at] + 2.0
             });
             if open.is_empty() {
                 break;
