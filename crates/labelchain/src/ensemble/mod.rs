@@ -12,6 +12,7 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
+pub(crate) use outputs::SeenRows;
 pub use outputs::{EnsembleOutput, OutputOptions};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{

@@ -2,6 +2,7 @@
 
 mod align;
 mod ask;
+mod by_columns;
 mod explain;
 mod file;
 mod label_chain;
