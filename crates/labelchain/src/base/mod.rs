@@ -7,7 +7,7 @@ mod naive_bayes;
 mod svm;
 
 pub(crate) use forest::TREES;
-pub use forest::{Forest, ForestModel, Importance, SplitFeatures};
+pub use forest::{Forest, ForestModel, Importance, SplitFeatures, TreeRows};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};

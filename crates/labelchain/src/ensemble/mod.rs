@@ -140,6 +140,19 @@ impl Ensemble {
         Ok(Ensemble { members, n_labels, calibration, ..*self })
     }
 
+    /// The same members in their orders, all with one model of so many rows.
+    pub(crate) fn sharing(&self, shared: Arc<dyn AnyOrderModel>, n_rows: usize) -> Ensemble {
+        let mut ensemble = self.clone();
+        let rows: Vec<usize> = (0..n_rows).collect();
+        for member in &mut ensemble.members {
+            if let MemberChain::AnyOrder { model, .. } = &mut member.chain {
+                *model = Arc::clone(&shared);
+            }
+            (member.fitting, member.validation) = (rows.clone(), rows.clone());
+        }
+        ensemble
+    }
+
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
     pub(crate) fn fits(&self, dimensions: &Dimensions) -> bool {
         self.n_labels == dimensions.n_labels

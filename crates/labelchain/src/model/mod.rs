@@ -3,6 +3,7 @@
 mod align;
 mod ask;
 mod by_columns;
+mod by_rows;
 mod explain;
 mod file;
 mod label_chain;
