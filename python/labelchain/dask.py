@@ -47,6 +47,7 @@ def predict(
     client: distributed.Client | None = None,
     proba: bool = False,
     aim: str | None = None,
+    known: Any = None,
 ) -> Any:
     """The labels or probabilities of the rows of a Dask collection, computed where its partitions are.
 
@@ -66,6 +67,9 @@ def predict(
         Whether probabilities are asked for instead of labels.
     aim : str, default=None
         Which loss the labels are made for, as in `LabelChainClassifier.predict`.
+    known : dict, or collection of Dask as the rows are, default=None
+        Labels that are known already, as in `LabelChainClassifier.predict`: of all rows, or a table with NaN where
+        they are not known. A table is partitioned as the rows are, and a frame has their index.
 
     Returns
     -------
@@ -94,8 +98,17 @@ def predict(
         packed = PackedModel.of(model, "pandas")
         classifier = packed.load()
         _inputs.check_names(classifier, rows._meta, reset=False)
-        meta = _frame_answer(rows._meta, packed, question)
-        return rows.map_partitions(_frame_answer, _sent(packed, client), question, meta=meta)
+        if isinstance(known, dd.DataFrame):
+            _check_alike("partitions", known.npartitions, rows.npartitions)
+            if known.known_divisions and rows.known_divisions:
+                _check_alike("divisions", known.divisions, rows.divisions)
+        else:
+            _check_known(known, "frame")
+        meta = _frame_answer(rows._meta, None, packed, question)
+        # Partitions that are alike stay as they are; Dask would compare the divisions again.
+        return rows.map_partitions(
+            _frame_answer, known, _sent(packed, client), question, meta=meta, align_dataframes=False
+        )
     if isinstance(rows, da.Array):
         if rows.ndim != 2:
             raise _labelchain.DataError(f"the array has {rows.ndim} dimensions, but rows and columns are two")
@@ -108,13 +121,36 @@ def predict(
         packed = PackedModel.of(model, "csr" if is_sparse else "array")
         classifier = packed.load()
         _inputs.check_n_features(classifier, rows, reset=False)
+        if isinstance(known, da.Array):
+            _check_alike("chunks", known.chunks, (rows.chunks[0], (len(classifier.label_names_),)))
+        else:
+            _check_known(known, "array")
         meta = question.answer(classifier, np.empty((0, rows.shape[1])))
         shape = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (rows.chunks[0], (meta.shape[1],))}
-        return rows.map_blocks(_array_answer, _sent(packed, client), question, meta=meta, dtype=meta.dtype, **shape)
+        return rows.map_blocks(
+            _array_answer, known, _sent(packed, client), question, meta=meta, dtype=meta.dtype, **shape
+        )
     raise TypeError(
         f"rows are a {type(rows).__name__}, but must be a frame or an array of Dask\n"
         "  help: rows in memory are answered by LabelChainClassifier.predict"
     )
+
+
+def _check_alike(what: str, found: Any, expected: Any) -> None:
+    """Refuses known labels that are partitioned otherwise than the rows."""
+    if found != expected:
+        raise _labelchain.DataError(
+            f"known has other {what} than the rows: {found}, but they have {expected}\n"
+            "  help: make both of one collection, or repartition one as the other is"
+        )
+
+
+def _check_known(known: Any, kind: str) -> None:
+    """Refuses known labels that are not those of all rows; where rows are partitioned, a table of them is, too."""
+    if known is not None and not isinstance(known, dict):
+        raise TypeError(
+            f"known is a {type(known).__name__}, but must be a dict, or a {kind} of Dask as the rows are"
+        )
 
 
 def _sent(packed: PackedModel, client: distributed.Client | None) -> Any:
@@ -129,11 +165,11 @@ def _sent(packed: PackedModel, client: distributed.Client | None) -> Any:
 
 
 def _frame_answer(
-    part: Any, packed: PackedModel, question: Question, partition_info: dict[str, Any] | None = None
+    part: Any, known: Any, packed: PackedModel, question: Question, partition_info: dict[str, Any] | None = None
 ) -> Any:
     """The answers about a partition of a frame, as a frame with its index."""
     number = None if partition_info is None else partition_info["number"]
-    classifier, answer = _answered(part, packed, question, number)
+    classifier, answer = _answered(part, known, packed, question, number)
     if not question.proba:
         return answer
     import pandas as pd
@@ -142,13 +178,13 @@ def _frame_answer(
 
 
 def _array_answer(
-    block: Any, packed: PackedModel, question: Question, block_id: tuple[int, ...] | None = None
+    block: Any, known: Any, packed: PackedModel, question: Question, block_id: tuple[int, ...] | None = None
 ) -> Any:
     """The answers about a chunk of the rows of an array."""
-    return _answered(block, packed, question, None if block_id is None else block_id[0])[1]
+    return _answered(block, known, packed, question, None if block_id is None else block_id[0])[1]
 
 
-def _answered(rows: Any, packed: PackedModel, question: Question, number: int | None) -> Any:
+def _answered(rows: Any, known: Any, packed: PackedModel, question: Question, number: int | None) -> Any:
     """The classifier and its answer about a partition, or an error that names the partition."""
     place = "the model" if number is None else f"partition {number}"
     try:
@@ -159,7 +195,7 @@ def _answered(rows: Any, packed: PackedModel, question: Question, number: int | 
     # Tasks that run side by side in a worker share a pool of as many threads as the worker has.
     classifier.n_jobs = _worker_threads()
     try:
-        return classifier, question.answer(classifier, rows)
+        return classifier, question.answer(classifier, rows, known)
     except ValueError as error:
         raise named(place, error) from error
 

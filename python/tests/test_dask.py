@@ -131,6 +131,58 @@ def test_an_array_is_answered_as_by_one_machine(client, numbers, kind):
     assert probabilities.tobytes() == local.predict_proba(X).tobytes()
 
 
+def some_known(Y):
+    """Every fourth cell of the labels, and nothing about the others."""
+    return Y.astype(float).where(np.arange(Y.size).reshape(Y.shape) % 4 == 0)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
+def test_known_labels_are_kept_and_condition_the_others_as_on_one_machine(client, frame, fitted, n_partitions):
+    X, Y = frame
+    # Of another order of columns than the model's, and not of all labels.
+    known = some_known(~Y)[["warm", "large"]]
+    rows, parts = (dd.from_pandas(of, npartitions=n_partitions) for of in (X, known))
+    expected = fitted.predict(X, known=known)
+    assert not expected.equals(fitted.predict(X))
+    pd.testing.assert_frame_equal(computed(lc.dask.predict(fitted, rows, client, known=parts), client), expected)
+    aimed = lc.dask.predict(fitted, rows, client, aim="macro-f1", known=parts)
+    pd.testing.assert_frame_equal(computed(aimed, client), fitted.predict(X, aim="macro-f1", known=known))
+    probabilities = computed(lc.dask.predict(fitted, rows, client, proba=True, known=parts), client)
+    assert probabilities.to_numpy().tobytes() == fitted.predict_proba(X, known=known).tobytes()
+    of_all = lc.dask.predict(fitted, rows, client, known={"large": 1})
+    pd.testing.assert_frame_equal(computed(of_all, client), fitted.predict(X, known={"large": 1}))
+
+
+def test_known_labels_of_an_array_are_an_array_with_its_chunks(client, numbers):
+    X, Y = numbers
+    local = lc.LabelChainClassifier("certain-nb", members=5).fit(X, Y)
+    known = some_known(pd.DataFrame(1 - Y)).to_numpy()
+    rows, parts = (da.from_array(of, chunks=(33, -1)) for of in (X, known))
+    found = computed(lc.dask.predict(local, rows, client, known=parts), client)
+    assert (found == local.predict(X, known=known)).all() and (found != local.predict(X)).any()
+    found = computed(lc.dask.predict(local, rows, client, proba=True, known={"y1": 1}), client)
+    assert found.tobytes() == local.predict_proba(X, known={"y1": 1}).tobytes()
+
+
+def test_known_labels_that_do_not_belong_to_the_rows_are_refused(client, frame, fitted, numbers):
+    X, Y = frame
+    rows, known = dd.from_pandas(X, npartitions=3), some_known(Y)
+    with pytest.raises(lc.DataError, match="known has other partitions than the rows: 2, but they have 3"):
+        lc.dask.predict(fitted, rows, client, known=dd.from_pandas(known, npartitions=2))
+    shifted = known.set_axis(known.index + 3)
+    with pytest.raises(lc.DataError, match="known has other divisions than the rows"):
+        lc.dask.predict(fitted, rows, client, known=dd.from_pandas(shifted, npartitions=3))
+    # Where Dask knows no divisions, the partition finds out.
+    answers = lc.dask.predict(fitted, partitions(X[:50], X[50:]), client, known=partitions(known[:50], shifted[50:]))
+    with pytest.raises(lc.DataError, match="^partition 1: known has another index than X"):
+        computed(answers, client)
+    with pytest.raises(TypeError, match="known is a DataFrame, but must be a dict, or a frame of Dask"):
+        lc.dask.predict(fitted, rows, client, known=known)
+    local = lc.LabelChainClassifier("br-nb", members=2).fit(*numbers)
+    with pytest.raises(lc.DataError, match="known has other chunks than the rows"):
+        lc.dask.predict(local, da.ones((8, 4), chunks=(4, 4)), client, known=da.ones((8, 3), chunks=(2, 3)))
+
+
 def test_parquet_goes_in_and_out_without_being_gathered(client, frame, fitted, tmp_path):
     X, _ = frame
     computed(dd.from_pandas(X, npartitions=4).to_parquet(tmp_path / "rows", compute=False), client)
@@ -214,7 +266,7 @@ def test_a_model_that_is_newer_than_the_package_of_a_worker_is_refused_with_both
     newer[16:20] = (known + 1).to_bytes(4, "little")
     packed = _remote.PackedModel(bytes(newer), packed.container, "newer")
     question = _remote.Question(False, None)
-    task = client.submit(lc.dask._frame_answer, X, packed, question, {"number": 7})
+    task = client.submit(lc.dask._frame_answer, X, None, packed, question, {"number": 7})
     message = f"^partition 7, a worker with labelchain {lc.__version__}: (.|\n)*model format {known + 1}, this version reads {known}"
     with pytest.raises(lc.LabelChainError, match=message):
         task.result(timeout=PATIENCE)
