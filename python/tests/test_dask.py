@@ -288,32 +288,167 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, frame, fi
     pd.testing.assert_frame_equal(future.result(timeout=PATIENCE), fitted.predict(X))
 
 
-@pytest.mark.parametrize("n_partitions", [1, 5])
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
 @pytest.mark.parametrize(
     ("method", "parameters"),
-    [("certain-forest", {"trees": 21, "random_state": 7}), ("br-forest", {"trees": 2}), ("ecc-nb", {"members": 3})],
+    [
+        # Trees.
+        ("certain-forest", {"trees": 21, "random_state": 7}),
+        ("br-forest", {"trees": 2}),
+        # Columns, then rows.
+        ("ecc-nb", {"select": "none", "members": 3}),
+        ("certain-nb", {"select": "none", "members": 5, "aim": "macro-f1", "max_imbalance": 2, "updatable": True}),
+        # Members, also such as are trained for an order and of which something is left to the data.
+        ("ecc-nb", {"members": 3}),
+        ("ecc-j48", {"members": 3, "random_state": 5}),
+        ("br-knn", {"members": 4}),
+        ("br-svm", {"members": 2}),
+        # As a whole.
+        ("dynamic-nb", {"members": 2, "decay": 1}),
+    ],
 )
-def test_a_model_that_workers_train_has_the_bytes_of_one_machine(
-    client, frame, tmp_path, n_partitions, method, parameters
-):
+def test_a_model_that_workers_train_has_the_bytes_of_one_machine(client, frame, n_partitions, method, parameters):
     X, Y = frame
     local = lc.LabelChainClassifier(method, **parameters).fit(X, Y)
     rows = dd.from_pandas(X.join(Y), npartitions=n_partitions)
     fitted = lc.dask.fit(rows, list(Y.columns), method, client, **parameters)
     assert fitted._model.to_bytes() == local._model.to_bytes()
     assert fitted.get_params() == local.get_params()
+    assert fitted.feature_names_in_.tolist() == local.feature_names_in_.tolist()
     pd.testing.assert_frame_equal(fitted.predict(X), local.predict(X))
 
 
-def test_trees_are_grown_by_all_workers_and_one_that_is_killed_changes_nothing(client, frame):
+@pytest.fixture
+def most_cells(client):
+    """The most cells of inputs that a task has had, of all tasks from now on."""
+
+    def watch():
+        import labelchain._dask_fit as module
+
+        module.most_cells = 0
+        read = lc.LabelChainClassifier._training_rows
+
+        def reading(self, X, Y):
+            module.most_cells = max(module.most_cells, X.size)
+            return read(self, X, Y)
+
+        lc.LabelChainClassifier._training_rows = reading
+        return read
+
+    def most():
+        import labelchain._dask_fit as module
+
+        return module.most_cells
+
+    yield lambda: (client.run(watch), lambda: max(client.run(most).values()))[1]
+    client.restart()
+
+
+def test_naive_bayes_has_all_inputs_of_all_rows_in_no_process(client, frame, most_cells):
     X, Y = frame
-    local = lc.LabelChainClassifier("certain-forest", trees=30).fit(X, Y)
-    rows = dd.from_pandas(X.join(Y), npartitions=4).map_partitions(slowly, meta=X.join(Y).iloc[:0])
+    rows, labels = dd.from_pandas(X.join(Y), npartitions=4), list(Y.columns)
+    most = most_cells()
+    lc.dask.fit(rows, labels, "br-nb", client, select="none", members=2)
+    # Two workers, and three columns of 120 rows.
+    assert most() == 2 * 120
+    lc.dask.fit(rows, labels, "br-nb", client, members=2)
+    assert most() == 3 * 120
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("certain-forest", {"trees": 30}),
+        ("ecc-nb", {"select": "none", "members": 10}),
+        ("ecc-j48", {"members": 10}),
+        ("certain-forest", {"trees": 30, "rows": "partition"}),
+    ],
+)
+def test_a_worker_that_is_killed_while_it_trains_changes_nothing(client, frame, method, parameters):
+    X, Y = frame
+    labels = list(Y.columns)
+    rows = dd.from_pandas(X.join(Y), npartitions=4)
+    expected = lc.dask.fit(rows, labels, method, client, **parameters)
+    slow = rows.map_partitions(slowly, meta=X.join(Y).iloc[:0])
     killer = threading.Timer(0.3, os.kill, [worker_process(client), signal.SIGKILL])
     killer.start()
-    fitted = lc.dask.fit(rows, list(Y.columns), "certain-forest", client, trees=30)
+    fitted = lc.dask.fit(slow, labels, method, client, **parameters)
     killer.join()
-    assert fitted._model.to_bytes() == local._model.to_bytes()
+    assert fitted._model.to_bytes() == expected._model.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [("certain-forest", {"trees": 9}), ("br-nb", {"select": "none"}), ("certain-forest", {"rows": "partition"})],
+)
+def test_a_partition_that_does_not_go_with_the_others_is_named(client, frame, method, parameters):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    fit = lambda *parts: lc.dask.fit(partitions(*parts), labels, method, client, **parameters)  # noqa: E731
+    other = rows.iloc[50:].drop(columns="weight").assign(depth=1.0)
+    with pytest.raises(lc.DataError, match="^partition 1: its columns are not those of the frame: 'depth' is new"):
+        fit(rows.iloc[:50], other)
+    with pytest.raises(lc.DataError, match="^partition 2: its columns .*'weight' is missing"):
+        fit(rows.iloc[:50], rows.iloc[:0], rows.iloc[50:].drop(columns="weight"))
+    with pytest.raises(lc.DataError, match="^partition 1: column 'size' holds text, but numbers"):
+        fit(rows.iloc[:50], rows.iloc[50:].assign(size="big"))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"), [("certain-forest", {"trees": 9}), ("br-nb", {"select": "none"}), ("br-j48", {"members": 2})]
+)
+def test_empty_partitions_change_nothing(client, frame, method, parameters):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    local = lc.LabelChainClassifier(method, **parameters).fit(X, Y)
+    parts = partitions(rows.iloc[:0], rows.iloc[:50], rows.iloc[:0], rows.iloc[50:], rows.iloc[:0])
+    assert lc.dask.fit(parts, labels, method, client, **parameters)._model.to_bytes() == local._model.to_bytes()
+    with pytest.raises(lc.DataError, match="no rows to learn from"):
+        lc.dask.fit(partitions(rows.iloc[:0], rows.iloc[:0]), labels, method, client, **parameters)
+
+
+def test_trees_that_see_a_partition_each_say_so(client, frame, program, tmp_path):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    # The tree of an empty partition would have nothing to learn from.
+    parts = partitions(rows.iloc[:60], rows.iloc[:0], rows.iloc[60:100], rows.iloc[100:])
+    fitted = lc.dask.fit(parts, labels, "certain-forest", client, rows="partition", trees=30)
+    # One tree for each of three partitions, and of 27 more 60, 40 and 20 of 120.
+    trees = [of[0] for of in fitted._model.tree_rows]
+    assert trees == [1 + 14, 1 + 9, 1 + 4]
+    for (_, first, last), (begin, end) in zip(fitted._model.tree_rows, [(0, 60), (60, 100), (100, 120)]):
+        assert begin <= first < last < end
+    assert fitted._model.n_rows == 120
+    # Another number of workers would not matter, other partitions do.
+    again = lc.dask.fit(parts, labels, "certain-forest", client, rows="partition", trees=30)
+    assert again._model.to_bytes() == fitted._model.to_bytes()
+    assert (fitted.predict(X) == Y).to_numpy().mean() > 0.9
+    fitted.save(tmp_path / "m.labelchain")
+    shown = program("show", tmp_path / "m.labelchain")
+    assert "120 rows, by trees that each drew from some: 15 of rows 0–" in shown
+    # A single partition is the whole.
+    whole = lc.dask.fit(partitions(rows), labels, "certain-forest", client, rows="partition", trees=30)
+    local = lc.LabelChainClassifier("certain-forest", trees=30).fit(X, Y)
+    pd.testing.assert_frame_equal(whole.predict(X), local.predict(X))
+    assert [of[0] for of in local._model.tree_rows] == [30]
+
+
+def test_trees_cannot_see_a_partition_each_everywhere(client, frame):
+    X, Y = frame
+    rows, labels = dd.from_pandas(X.join(Y), npartitions=3), list(Y.columns)
+    fit = lambda rows=rows, method="certain-forest", **more: lc.dask.fit(  # noqa: E731
+        rows, labels, method, client, rows="partition", **more
+    )
+    with pytest.raises(lc.RequestError, match="ecc-nb has no trees that could see a partition each"):
+        fit(method="ecc-nb")
+    with pytest.raises(lc.LabelChainError, match="dynamic-forest cannot be updated"):
+        fit(method="dynamic-forest")
+    with pytest.raises(lc.RequestError, match=r"2 trees, but 3 partitions(.|\n)*repartition\(npartitions=2\)"):
+        fit(trees=2)
+    with pytest.raises(lc.DataError, match="the same values of column 'colour'(.|\n)*categorize"):
+        fit(rows.assign(colour=rows["colour"].astype(str)))
+    with pytest.raises(lc.RequestError, match="rows is 'some', but must be 'all' or 'partition'"):
+        lc.dask.fit(rows, labels, client=client, rows="some")
 
 
 def test_what_cannot_be_learned_is_refused(client, frame):
