@@ -90,7 +90,7 @@ def fit(
     partitions = _Partitions.of(client, frame)
     if rows == "partition":
         fitted = _fit_by_partition(client, task, partitions, n_trees)
-    elif _labelchain.Model.learns_by_column(task.training) and _are_numbers_or_categories(inputs):
+    elif _labelchain.Model.learns_by_column(task.training) and _are_inputs_each(inputs, classifier.text):
         fitted = _fit_by_columns(client, task, partitions, list(inputs.columns))
     else:
         fitted = _fit_in_parts(client, task, partitions, n_parts)
@@ -216,10 +216,12 @@ def _fit_joining(task: _Task, frame: Any, parts: list[bytes] | None) -> LabelCha
     return task.fitted(model, container)
 
 
-def _are_numbers_or_categories(inputs: Any) -> bool:
-    """Whether each column is one input, whatever the others are: words of texts and parts of dates are several."""
+def _are_inputs_each(inputs: Any, text: Any) -> bool:
+    """Whether each column is an input by its name, whatever the others are: words of texts and parts of dates are
+    several."""
     kinds = {_kind(dtype) for dtype in inputs.dtypes}
-    return kinds <= {"numbers", "categories"} and all(isinstance(name, str) for name in inputs.columns)
+    has_names = all(isinstance(name, str) for name in inputs.columns)
+    return bool(kinds) and kinds <= {"numbers", "categories"} and has_names and not text
 
 
 def _fit_by_columns(

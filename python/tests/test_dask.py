@@ -407,6 +407,19 @@ def test_empty_partitions_change_nothing(client, frame, method, parameters):
         lc.dask.fit(partitions(rows.iloc[:0], rows.iloc[:0]), labels, method, client, **parameters)
 
 
+@pytest.mark.parametrize(("method", "parameters"), [("br-forest", {"trees": 9}), ("br-nb", {"select": "none"})])
+def test_partitions_may_know_other_categories(client, frame, method, parameters):
+    X, Y = frame
+    rows = X.join(Y).sort_values("colour")
+    known = lambda part: part.assign(colour=part["colour"].cat.remove_unused_categories())  # noqa: E731
+    parts = partitions(*(known(rows.iloc[at : at + 30]) for at in range(0, 120, 30)))
+    whole = computed(parts, client)
+    assert list(whole["colour"].cat.categories) == ["blue", "green", "red"]
+    local = lc.LabelChainClassifier(method, **parameters).fit(whole[X.columns], whole[Y.columns])
+    fitted = lc.dask.fit(parts, list(Y.columns), method, client, **parameters)
+    assert fitted._model.to_bytes() == local._model.to_bytes()
+
+
 def test_trees_that_see_a_partition_each_say_so(client, frame, program, tmp_path):
     X, Y = frame
     rows, labels = X.join(Y), list(Y.columns)
@@ -463,6 +476,8 @@ def test_what_cannot_be_learned_is_refused(client, frame):
     # What workers find out is said as it is by one machine.
     with pytest.raises(lc.DataError, match="Unknown label type"):
         lc.dask.fit(rows, ["size"], client=client)
+    with pytest.raises(ValueError, match="at least one array"):
+        lc.dask.fit(rows[["warm"]], ["warm"], "br-nb", client, select="none")
 
 
 PROTOCOL = """

@@ -96,6 +96,10 @@ fn what_does_not_learn_by_column_is_refused() {
         chain.clone().seed(seed).fit_columns(&columns(&data, &[at]).unwrap()).unwrap()
     };
     assert!(part(1, 0).with_columns_of(part(2, 1)).is_err());
+    assert!(part(1, 0).with_columns_of(part(1, 1)).is_ok());
+    let other = chain.clone().set("max-imbalance", 2).unwrap();
+    let other = other.fit_columns(&columns(&data, &[1]).unwrap()).unwrap();
+    assert!(part(1, 0).with_columns_of(other).is_err());
 }
 
 #[test]

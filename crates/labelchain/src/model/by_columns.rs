@@ -98,7 +98,9 @@ impl Model {
     /// The model of these inputs and then those of another, of the same rows, settings and seed. It is not calibrated.
     pub fn with_columns_of(mut self, other: Model) -> Result<Model> {
         let refused = not_by_column(self.method, &self.settings);
-        let is_of = |model: &Model| (model.method, model.seed, model.n_rows);
+        let settings =
+            |of: &Model| of.method.settings().map(|it| of.settings.text(it)).collect::<Vec<_>>();
+        let is_of = |of: &Model| (of.method, of.seed, settings(of), of.n_rows);
         // Words and parts of dates are found in whole columns, and by all columns together.
         let is_encoded = self.encoder.is_some() || other.encoder.is_some();
         if is_of(&self) != is_of(&other) || self.label_names != other.label_names || is_encoded {
