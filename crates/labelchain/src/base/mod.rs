@@ -49,7 +49,7 @@ pub struct Base {
     pub takes_unknown_labels: bool,
     /// Whether its models learn from further rows ([`ChainModel::updated`]).
     pub updating: Updating,
-    /// How its model is trained by several processes; none where each trains models as a whole.
+    /// How its model is trained by several processes; none where these train some members of an ensemble each.
     pub parts: Option<&'static BaseParts>,
     /// About how many bytes all members take while they are trained, beside the training set: an upper
     /// bound within a factor of two or so, by which too much is refused beforehand.

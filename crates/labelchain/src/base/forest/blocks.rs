@@ -34,6 +34,9 @@ pub struct TreeRows {
 impl ForestModel {
     /// Grows trees on other rows alone, as bytes.
     pub(crate) fn grow_block(&self, further: &FurtherRows, n_trees: usize) -> Result<Vec<u8>> {
+        if n_trees == 0 {
+            return Err(refused("none to be grown"));
+        }
         let forest = self.grown_on(&Forest::of(further.settings), further, n_trees)?;
         let (first, n_rows) = (further.n_before, further.data.n_rows());
         let grown = GrownTrees { first, n_rows, forest };
