@@ -112,14 +112,13 @@ fn json(model: &Model) -> Value {
         }
         value
     };
-    json!({
+    let mut value = json!({
         "format": Model::FORMAT,
         "version": model.version(),
         "method": model.method().to_string(),
         "seed": model.seed(),
         "settings": settings(model),
         "rows": model.n_rows(),
-        "tree_rows": model.tree_rows().iter().map(tree_rows_json).collect::<Vec<_>>(),
         "labels": model.label_names(),
         "columns": model.columns().iter().map(column).collect::<Vec<_>>(),
         "ids": model.ids(),
@@ -139,7 +138,12 @@ fn json(model: &Model) -> Value {
             inputs.map(|(it, share)| json!({"name": it.name, "importance": share})).collect::<Vec<_>>()
         }),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
-    })
+    });
+    // Only forests have them.
+    if !model.tree_rows().is_empty() {
+        value["tree_rows"] = model.tree_rows().iter().map(tree_rows_json).collect();
+    }
+    value
 }
 
 /// The kind of a column in a word.
