@@ -269,17 +269,17 @@ impl StrategyFit<'_> {
         }
     }
 
-    /// Trains a model for the order of a member, on its rows.
+    /// Trains a model for the order of a member, or for the one that was given, on its rows.
     pub(super) fn fixed_order_member(
         &self,
         learner: &dyn FixedOrderLearner,
-    ) -> Result<impl Fn(&[usize], &Order, Seed) -> Result<Arc<dyn FixedOrderModel>> + Sync> {
-        let (train, given) = (self.fitting.train, self.given_order()?);
-        let is_chained = self.strategy.is_chained();
-        Ok(move |rows: &[usize], drawn: &Order, seed: Seed| {
+        given: Option<Order>,
+    ) -> impl Fn(&[usize], &Order, Seed) -> Result<Arc<dyn FixedOrderModel>> + Sync {
+        let (train, is_chained) = (self.fitting.train, self.strategy.is_chained());
+        move |rows, drawn, seed| {
             let order = given.as_ref().unwrap_or(drawn);
             learner.train(train, rows, is_chained.then_some(order), seed)
-        })
+        }
     }
 
     fn any_order(
@@ -337,7 +337,8 @@ impl StrategyFit<'_> {
         learner: &dyn FixedOrderLearner,
         shared: &Shared<Arc<dyn FixedOrderModel>>,
     ) -> Result<Members> {
-        let trained = self.candidates(shared, self.fixed_order_member(learner)?)?;
+        let train = self.fixed_order_member(learner, self.given_order()?);
+        let trained = self.candidates(shared, train)?;
         let clock = Clock::start();
         let decide = |candidate: &Candidate<Arc<dyn FixedOrderModel>>, block: &Block| {
             candidate.model.decisions(block)
@@ -348,7 +349,7 @@ impl StrategyFit<'_> {
     }
 
     /// The order that all members share, where the user gave one.
-    fn given_order(&self) -> Result<Option<Order>> {
+    pub(super) fn given_order(&self) -> Result<Option<Order>> {
         self.settings.get(&ORDER).of(self.fitting.train.data())
     }
 

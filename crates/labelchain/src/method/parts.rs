@@ -101,7 +101,7 @@ impl Fitting<'_> {
                 (encoded(trained, |model| model.encode())?, learner.tuned_settings())
             }
             Models::FixedOrder { learner, .. } => {
-                let member = fit.fixed_order_member(&**learner)?;
+                let member = fit.fixed_order_member(&**learner, fit.given_order()?);
                 let trained = sampling.some_candidates(places, train, seed, member)?;
                 (encoded(trained, |model| model.encode())?, learner.tuned_settings())
             }
