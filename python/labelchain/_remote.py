@@ -86,10 +86,13 @@ class Question:
             return [str(value) for value in classifier.classes_]
         return classifier.label_names_
 
-    def answer(self, classifier: LabelChainClassifier, rows: Any) -> Any:
-        """The answer about rows as `predict` or `predict_proba` has it, also where there are none."""
+    def answer(self, classifier: LabelChainClassifier, rows: Any, known: Any = None) -> Any:
+        """The answer about rows, of which some labels may be known, as `predict` or `predict_proba` has it, also where
+        there are none."""
         if len(rows) if not hasattr(rows, "shape") else rows.shape[0]:
-            return classifier.predict_proba(rows) if self.proba else classifier.predict(rows, aim=self.aim)
+            if self.proba:
+                return classifier.predict_proba(rows, known=known)
+            return classifier.predict(rows, aim=self.aim, known=known)
         n_columns = len(self.columns(classifier))
         if self.proba:
             return np.empty((0, n_columns))

@@ -2,7 +2,7 @@
 
 =============  ===========================================================================
 `predict`      labels or probabilities of a frame or array of Dask, partition by partition
-`fit`          a classifier of a frame of Dask, the trees of a forest grown by all workers
+`fit`          a classifier of a frame of Dask, of which each worker trains a part
 `run_study`    the folds of a study, whose results this process writes
 =============  ===========================================================================
 
@@ -16,14 +16,13 @@ import dataclasses
 import os
 import threading
 import uuid
-from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
 import numpy as np
 
 from . import _inputs, _labelchain
-from ._classifier import LabelChainClassifier, n_threads
+from ._classifier import LabelChainClassifier
 from ._remote import PackedModel, Question, named
 
 try:
@@ -38,6 +37,8 @@ except ImportError as error:
         '  help: pip install "labelchain[dask]"'
     ) from error
 
+from ._dask_fit import fit, worker_threads  # noqa: E402
+
 __all__ = ["StudySummary", "fit", "predict", "run_study"]
 
 
@@ -47,6 +48,7 @@ def predict(
     client: distributed.Client | None = None,
     proba: bool = False,
     aim: str | None = None,
+    known: Any = None,
 ) -> Any:
     """The labels or probabilities of the rows of a Dask collection, computed where its partitions are.
 
@@ -66,6 +68,9 @@ def predict(
         Whether probabilities are asked for instead of labels.
     aim : str, default=None
         Which loss the labels are made for, as in `LabelChainClassifier.predict`.
+    known : dict, or collection of Dask as the rows are, default=None
+        Labels that are known already, as in `LabelChainClassifier.predict`: of all rows, or a table with NaN where
+        they are not known. A table is partitioned as the rows are, and a frame has their index.
 
     Returns
     -------
@@ -94,8 +99,17 @@ def predict(
         packed = PackedModel.of(model, "pandas")
         classifier = packed.load()
         _inputs.check_names(classifier, rows._meta, reset=False)
-        meta = _frame_answer(rows._meta, packed, question)
-        return rows.map_partitions(_frame_answer, _sent(packed, client), question, meta=meta)
+        if isinstance(known, dd.DataFrame):
+            _check_alike("partitions", known.npartitions, rows.npartitions)
+            if known.known_divisions and rows.known_divisions:
+                _check_alike("divisions", known.divisions, rows.divisions)
+        else:
+            _check_known(known, "frame")
+        meta = _frame_answer(rows._meta, None, packed, question)
+        # Partitions that are alike stay as they are; Dask would compare the divisions again.
+        return rows.map_partitions(
+            _frame_answer, known, _sent(packed, client), question, meta=meta, align_dataframes=False
+        )
     if isinstance(rows, da.Array):
         if rows.ndim != 2:
             raise _labelchain.DataError(f"the array has {rows.ndim} dimensions, but rows and columns are two")
@@ -108,13 +122,36 @@ def predict(
         packed = PackedModel.of(model, "csr" if is_sparse else "array")
         classifier = packed.load()
         _inputs.check_n_features(classifier, rows, reset=False)
+        if isinstance(known, da.Array):
+            _check_alike("chunks", known.chunks, (rows.chunks[0], (len(classifier.label_names_),)))
+        else:
+            _check_known(known, "array")
         meta = question.answer(classifier, np.empty((0, rows.shape[1])))
         shape = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (rows.chunks[0], (meta.shape[1],))}
-        return rows.map_blocks(_array_answer, _sent(packed, client), question, meta=meta, dtype=meta.dtype, **shape)
+        return rows.map_blocks(
+            _array_answer, known, _sent(packed, client), question, meta=meta, dtype=meta.dtype, **shape
+        )
     raise TypeError(
         f"rows are a {type(rows).__name__}, but must be a frame or an array of Dask\n"
         "  help: rows in memory are answered by LabelChainClassifier.predict"
     )
+
+
+def _check_alike(what: str, found: Any, expected: Any) -> None:
+    """Refuses known labels that are partitioned otherwise than the rows."""
+    if found != expected:
+        raise _labelchain.DataError(
+            f"known has other {what} than the rows: {found}, but they have {expected}\n"
+            "  help: make both of one collection, or repartition one as the other is"
+        )
+
+
+def _check_known(known: Any, kind: str) -> None:
+    """Refuses known labels that are not those of all rows; where rows are partitioned, a table of them is, too."""
+    if known is not None and not isinstance(known, dict):
+        raise TypeError(
+            f"known is a {type(known).__name__}, but must be a dict, or a {kind} of Dask as the rows are"
+        )
 
 
 def _sent(packed: PackedModel, client: distributed.Client | None) -> Any:
@@ -129,11 +166,11 @@ def _sent(packed: PackedModel, client: distributed.Client | None) -> Any:
 
 
 def _frame_answer(
-    part: Any, packed: PackedModel, question: Question, partition_info: dict[str, Any] | None = None
+    part: Any, known: Any, packed: PackedModel, question: Question, partition_info: dict[str, Any] | None = None
 ) -> Any:
     """The answers about a partition of a frame, as a frame with its index."""
     number = None if partition_info is None else partition_info["number"]
-    classifier, answer = _answered(part, packed, question, number)
+    classifier, answer = _answered(part, known, packed, question, number)
     if not question.proba:
         return answer
     import pandas as pd
@@ -142,13 +179,13 @@ def _frame_answer(
 
 
 def _array_answer(
-    block: Any, packed: PackedModel, question: Question, block_id: tuple[int, ...] | None = None
+    block: Any, known: Any, packed: PackedModel, question: Question, block_id: tuple[int, ...] | None = None
 ) -> Any:
     """The answers about a chunk of the rows of an array."""
-    return _answered(block, packed, question, None if block_id is None else block_id[0])[1]
+    return _answered(block, known, packed, question, None if block_id is None else block_id[0])[1]
 
 
-def _answered(rows: Any, packed: PackedModel, question: Question, number: int | None) -> Any:
+def _answered(rows: Any, known: Any, packed: PackedModel, question: Question, number: int | None) -> Any:
     """The classifier and its answer about a partition, or an error that names the partition."""
     place = "the model" if number is None else f"partition {number}"
     try:
@@ -157,96 +194,11 @@ def _answered(rows: Any, packed: PackedModel, question: Question, number: int | 
         # The client has read the model, so a worker that cannot has an older package.
         raise named(f"{place}, a worker with labelchain {_labelchain.__version__}", error) from error
     # Tasks that run side by side in a worker share a pool of as many threads as the worker has.
-    classifier.n_jobs = _worker_threads()
+    classifier.n_jobs = worker_threads()
     try:
-        return classifier, question.answer(classifier, rows)
+        return classifier, question.answer(classifier, rows, known)
     except ValueError as error:
         raise named(place, error) from error
-
-
-def fit(
-    frame: Any,
-    labels: Sequence[str],
-    method: str = _labelchain.DEFAULT_METHOD,
-    client: distributed.Client | None = None,
-    **parameters: Any,
-) -> LabelChainClassifier:
-    """Trains on the rows of a frame of Dask, on workers.
-
-    The trees of a forest are grown by all workers, some by each. Other methods are trained by one worker as a whole,
-    which spares this process the rows, and no time. Either way the model has the bytes that
-    ``LabelChainClassifier(method, **parameters).fit(X, Y)`` gives it on one machine, however rows are partitioned and
-    whichever workers die meanwhile. Each worker that trains has all rows in memory.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-        Inputs and labels.
-    labels : sequence of str
-        The columns that are labels; all others are inputs.
-    method : str
-        As in `LabelChainClassifier`.
-    client : distributed.Client, default=None
-        The cluster; the current client if None.
-    **parameters
-        Those of `LabelChainClassifier`.
-
-    Returns
-    -------
-    LabelChainClassifier
-        Fitted, in this process.
-    """
-    if not isinstance(frame, dd.DataFrame):
-        raise TypeError(
-            f"frame is a {type(frame).__name__}, but must be a frame of Dask\n"
-            "  help: rows in memory are learned from by LabelChainClassifier.fit"
-        )
-    labels = list(labels)
-    if missing := [name for name in labels if name not in frame.columns]:
-        raise _labelchain.RequestError(f"the frame has no column {missing[0]!r} that could be a label")
-    client = distributed.default_client() if client is None else client
-    classifier = LabelChainClassifier(method, **parameters)
-    # The settings are read once, because random_state may draw another seed each time.
-    training = classifier._training()
-    n_parts = _labelchain.Model.n_parts(training)
-    # Dask joins the partitions as it does for `compute`, but on a worker.
-    rows = client.compute(frame.repartition(npartitions=1).to_delayed()[0])
-    parts = None
-    if n_parts is not None:
-        # One for each worker, which uses all of its threads and holds the rows once.
-        n_ranges = min(n_parts, max(1, len(client.nthreads())))
-        cuts = [n_parts * at // n_ranges for at in range(n_ranges + 1)]
-        grow = lambda first, end: client.submit(  # noqa: E731
-            _fit_parts, classifier, training, rows, labels, first, end, pure=False
-        )
-        parts = [grow(first, end) for first, end in zip(cuts, cuts[1:])]
-    fitted = client.submit(_fit_joining, classifier, training, rows, labels, parts, pure=False).result()
-    fitted.n_jobs = classifier.n_jobs
-    return fitted
-
-
-def _training_rows(classifier: LabelChainClassifier, frame: Any, labels: list[str]) -> Any:
-    """The rows that a worker learns from, and what labels came in."""
-    classifier.n_jobs = _worker_threads()
-    return classifier._training_rows(frame.drop(columns=labels), frame[labels])
-
-
-def _fit_parts(
-    classifier: LabelChainClassifier, training: Any, frame: Any, labels: list[str], first: int, end: int
-) -> bytes:
-    """Some parts of a model; runs on a worker."""
-    rows, _ = _training_rows(classifier, frame, labels)
-    return _labelchain.Model.fit_parts(rows, training, n_threads(classifier.n_jobs), first, end)
-
-
-def _fit_joining(
-    classifier: LabelChainClassifier, training: Any, frame: Any, labels: list[str], parts: list[bytes] | None
-) -> LabelChainClassifier:
-    """The fitted classifier, of parts where there are some; runs on a worker."""
-    rows, container = _training_rows(classifier, frame, labels)
-    model = _labelchain.Model.fit(rows, training, n_threads(classifier.n_jobs), None, parts)
-    classifier._set_model(model, container)
-    return classifier
 
 
 @dataclasses.dataclass(frozen=True)
@@ -356,11 +308,3 @@ def _fold_cells(protocol: Any, task: Any) -> list[Any]:
 
 _STARTING = threading.Lock()
 _FOLD_WORKERS: dict[Any, _labelchain.FoldWorker] = {}
-
-
-def _worker_threads() -> int | None:
-    """The threads of the worker that runs this; none outside of workers."""
-    try:
-        return distributed.get_worker().state.nthreads
-    except ValueError:
-        return None

@@ -33,6 +33,7 @@ def predict(
     proba: bool = False,
     aim: str | None = None,
     keep: Sequence[str] = (),
+    known: dict[str, int] | Sequence[str] | None = None,
 ) -> Any:
     """The labels or probabilities of the rows of a Spark table, computed where its partitions are.
 
@@ -54,6 +55,9 @@ def predict(
     keep : sequence of str, default=()
         Columns of the table, such as identifiers, that stand before the answers as they are. Spark keeps no index and
         promises no order, so that without them nobody knows which row an answer is about.
+    known : dict or sequence of str, default=None
+        Labels that are known already, as in `LabelChainClassifier.predict`: ``{"rock": 1}`` of all rows, or the names
+        of labels that are columns of the table, with null in the rows where they are not known.
 
     Returns
     -------
@@ -63,7 +67,8 @@ def predict(
     question = Question(proba, aim)
     packed = PackedModel.of(model, "array")
     classifier = packed.load()
-    inputs = _input_names(table, classifier, keep)
+    columns = [] if known is None or isinstance(known, dict) else list(known)
+    inputs = _input_names(table, classifier, keep, columns)
     answers = question.columns(classifier)
     if both := [name for name in keep if name in answers]:
         raise _labelchain.RequestError(
@@ -73,16 +78,23 @@ def predict(
     kind, _ = _types(np.dtype(np.float64) if proba else packed.container.dtype)
     kept = [table.schema[name] for name in keep]
     schema = types.StructType([*kept, *(types.StructField(name, kind, nullable=False) for name in answers)])
-    names = list(dict.fromkeys([*keep, *inputs]))
+    names = list(dict.fromkeys([*keep, *inputs, *columns]))
     # By number, because mapInArrow does not find columns whose names hold a point.
     numbered = table.select(*[_quoted(name) for name in names]).toDF(*[f"c{at}" for at in range(len(names))])
-    return numbered.mapInArrow(_answering(_broadcast(table, packed), question, names, list(keep), inputs), schema)
+    answering = _answering(_broadcast(table, packed), question, names, list(keep), inputs, columns or known)
+    return numbered.mapInArrow(answering, schema)
 
 
-def _input_names(table: Any, classifier: LabelChainClassifier, keep: Sequence[str]) -> list[str]:
-    """The columns that are the inputs of a model."""
+def _input_names(
+    table: Any, classifier: LabelChainClassifier, keep: Sequence[str], known: Sequence[str]
+) -> list[str]:
+    """The columns that are the inputs of a model, and neither kept nor known labels."""
     if missing := [name for name in keep if name not in table.columns]:
         raise _labelchain.RequestError(f"the table has no column {missing[0]!r} that could be kept")
+    if missing := [name for name in known if name not in table.columns]:
+        raise _labelchain.RequestError(f"the table has no column {missing[0]!r} that could hold known labels")
+    if others := [name for name in known if name not in classifier.label_names_]:
+        raise _labelchain.RequestError(f"known names {others[0]!r}, which is no label of the model")
     names = getattr(classifier, "feature_names_in_", None)
     if names is not None:
         if missing := [name for name in names if name not in table.columns]:
@@ -91,7 +103,7 @@ def _input_names(table: Any, classifier: LabelChainClassifier, keep: Sequence[st
                 f"{len(names)} are missing)"
             )
         return list(names)
-    others = [name for name in table.columns if name not in keep]
+    others = [name for name in table.columns if name not in keep and name not in known]
     if len(others) != classifier.n_features_in_:
         raise _labelchain.DataError(
             f"the table has {len(others)} columns that are not kept, but the model was trained with "
@@ -127,9 +139,14 @@ def _broadcast(table: Any, packed: PackedModel) -> Callable[[], PackedModel]:
 
 
 def _answering(
-    model: Callable[[], PackedModel], question: Question, names: list[str], keep: list[str], inputs: list[str]
+    model: Callable[[], PackedModel],
+    question: Question,
+    names: list[str],
+    keep: list[str],
+    inputs: list[str],
+    known: dict[str, int] | list[str] | None,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """What an executor does with the batches of a partition."""
+    """What an executor does with the batches of a partition; known labels are in columns, or the same of all rows."""
 
     def answer(batches: Iterable[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
@@ -146,7 +163,8 @@ def _answering(
         for batch in batches:
             rows = pa.Table.from_batches([batch]).rename_columns(names)
             try:
-                cells = np.asarray(question.answer(classifier, rows.select(inputs)))
+                labels = rows.select(known) if isinstance(known, list) else known
+                cells = np.asarray(question.answer(classifier, rows.select(inputs), labels))
             except ValueError as error:
                 raise named(place, error) from error
             columns = {name: rows.column(name) for name in keep}

@@ -140,6 +140,107 @@ impl Model {
         Ok(LabelChain::with(method, settings).n_parts())
     }
 
+    /// How many trees the model of a forest has; none where it is none.
+    #[staticmethod]
+    fn n_trees(training: Training<'_>) -> PyResult<Option<usize>> {
+        let (method, settings, _) = training.read()?;
+        let n_parts = LabelChain::with(method, settings).n_parts();
+        Ok(n_parts.filter(|_| method.uses("trees")))
+    }
+
+    /// Whether a model can be trained on some inputs of all rows at a time.
+    #[staticmethod]
+    fn learns_by_column(training: Training<'_>) -> PyResult<bool> {
+        let (method, settings, _) = training.read()?;
+        Ok(method.learns_by_column(&settings))
+    }
+
+    /// Trains on some inputs of all rows, for a model that others are joined to before it is calibrated.
+    #[staticmethod]
+    fn fit_columns(
+        py: Python<'_>,
+        rows: &Rows,
+        training: Training<'_>,
+        n_threads: usize,
+    ) -> PyResult<Model> {
+        let (method, settings, seed) = training.read()?;
+        let model = work(py, n_threads, None, |cancel, _| {
+            LabelChain::with(method, settings)
+                .seed(seed)
+                .max_memory(three_quarters())
+                .cancelled_by(cancel)
+                .fit_columns(&rows.data)
+        })?;
+        Ok(Model { model })
+    }
+
+    /// The model of these inputs and then those of another, of the same rows.
+    fn with_columns_of(&self, py: Python<'_>, other: &Model) -> PyResult<Model> {
+        let join = || self.model.clone().with_columns_of(other.model.clone());
+        Ok(Model { model: work(py, 0, None, |_, _| join())? })
+    }
+
+    /// What members say of training rows that they have not seen, of which the first has a number among all; all that
+    /// is asked must be asked with the same `max_memory`.
+    fn held_out<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        first: usize,
+        max_memory: u64,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let held_out = work(py, n_threads, None, |cancel, _| {
+            let model = self.model.clone().within(max_memory).cancelled_by(cancel);
+            model.held_out(&rows.data, first)
+        })?;
+        Ok(PyBytes::new(py, &held_out))
+    }
+
+    /// The model, calibrated by what it said of all training rows.
+    fn calibrated_by(
+        &self,
+        py: Python<'_>,
+        held_out: Vec<Vec<u8>>,
+        n_threads: usize,
+    ) -> PyResult<Model> {
+        let calibrate = || self.model.clone().calibrated_by(&held_out);
+        Ok(Model { model: work(py, n_threads, None, |_, _| calibrate())? })
+    }
+
+    /// Grows trees on other rows, of which the first has a number among all, for a forest that has both.
+    fn grow_trees<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        first: usize,
+        n_trees: usize,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let grown = work(py, n_threads, None, |cancel, _| {
+            self.model.clone().cancelled_by(cancel).grow_trees(&rows.data, first, n_trees)
+        })?;
+        Ok(PyBytes::new(py, &grown))
+    }
+
+    /// The forest of so many of its trees and of those that were grown on other rows.
+    fn with_trees(&self, py: Python<'_>, n_kept: usize, grown: Vec<Vec<u8>>) -> PyResult<Model> {
+        let join = || self.model.clone().with_trees(n_kept, &grown);
+        Ok(Model { model: work(py, 0, None, |_, _| join())? })
+    }
+
+    /// Which rows the trees of a forest drew from: how many trees, and the first and the last row of theirs.
+    #[getter]
+    fn tree_rows(&self) -> Vec<(usize, usize, usize)> {
+        self.model.tree_rows().into_iter().map(|of| (of.n_trees, of.first, of.last)).collect()
+    }
+
+    /// The bytes that work on this machine may take.
+    #[staticmethod]
+    fn max_memory() -> u64 {
+        three_quarters()
+    }
+
     /// Reads a model file.
     #[staticmethod]
     #[pyo3(signature = (path, max_memory=None))]

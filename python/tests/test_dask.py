@@ -131,6 +131,58 @@ def test_an_array_is_answered_as_by_one_machine(client, numbers, kind):
     assert probabilities.tobytes() == local.predict_proba(X).tobytes()
 
 
+def some_known(Y):
+    """Every fourth cell of the labels, and nothing about the others."""
+    return Y.astype(float).where(np.arange(Y.size).reshape(Y.shape) % 4 == 0)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
+def test_known_labels_are_kept_and_condition_the_others_as_on_one_machine(client, frame, fitted, n_partitions):
+    X, Y = frame
+    # Of another order of columns than the model's, and not of all labels.
+    known = some_known(~Y)[["warm", "large"]]
+    rows, parts = (dd.from_pandas(of, npartitions=n_partitions) for of in (X, known))
+    expected = fitted.predict(X, known=known)
+    assert not expected.equals(fitted.predict(X))
+    pd.testing.assert_frame_equal(computed(lc.dask.predict(fitted, rows, client, known=parts), client), expected)
+    aimed = lc.dask.predict(fitted, rows, client, aim="macro-f1", known=parts)
+    pd.testing.assert_frame_equal(computed(aimed, client), fitted.predict(X, aim="macro-f1", known=known))
+    probabilities = computed(lc.dask.predict(fitted, rows, client, proba=True, known=parts), client)
+    assert probabilities.to_numpy().tobytes() == fitted.predict_proba(X, known=known).tobytes()
+    of_all = lc.dask.predict(fitted, rows, client, known={"large": 1})
+    pd.testing.assert_frame_equal(computed(of_all, client), fitted.predict(X, known={"large": 1}))
+
+
+def test_known_labels_of_an_array_are_an_array_with_its_chunks(client, numbers):
+    X, Y = numbers
+    local = lc.LabelChainClassifier("certain-nb", members=5).fit(X, Y)
+    known = some_known(pd.DataFrame(1 - Y)).to_numpy()
+    rows, parts = (da.from_array(of, chunks=(33, -1)) for of in (X, known))
+    found = computed(lc.dask.predict(local, rows, client, known=parts), client)
+    assert (found == local.predict(X, known=known)).all() and (found != local.predict(X)).any()
+    found = computed(lc.dask.predict(local, rows, client, proba=True, known={"y1": 1}), client)
+    assert found.tobytes() == local.predict_proba(X, known={"y1": 1}).tobytes()
+
+
+def test_known_labels_that_do_not_belong_to_the_rows_are_refused(client, frame, fitted, numbers):
+    X, Y = frame
+    rows, known = dd.from_pandas(X, npartitions=3), some_known(Y)
+    with pytest.raises(lc.DataError, match="known has other partitions than the rows: 2, but they have 3"):
+        lc.dask.predict(fitted, rows, client, known=dd.from_pandas(known, npartitions=2))
+    shifted = known.set_axis(known.index + 3)
+    with pytest.raises(lc.DataError, match="known has other divisions than the rows"):
+        lc.dask.predict(fitted, rows, client, known=dd.from_pandas(shifted, npartitions=3))
+    # Where Dask knows no divisions, the partition finds out.
+    answers = lc.dask.predict(fitted, partitions(X[:50], X[50:]), client, known=partitions(known[:50], shifted[50:]))
+    with pytest.raises(lc.DataError, match="^partition 1: known has another index than X"):
+        computed(answers, client)
+    with pytest.raises(TypeError, match="known is a DataFrame, but must be a dict, or a frame of Dask"):
+        lc.dask.predict(fitted, rows, client, known=known)
+    local = lc.LabelChainClassifier("br-nb", members=2).fit(*numbers)
+    with pytest.raises(lc.DataError, match="known has other chunks than the rows"):
+        lc.dask.predict(local, da.ones((8, 4), chunks=(4, 4)), client, known=da.ones((8, 3), chunks=(2, 3)))
+
+
 def test_parquet_goes_in_and_out_without_being_gathered(client, frame, fitted, tmp_path):
     X, _ = frame
     computed(dd.from_pandas(X, npartitions=4).to_parquet(tmp_path / "rows", compute=False), client)
@@ -214,7 +266,7 @@ def test_a_model_that_is_newer_than_the_package_of_a_worker_is_refused_with_both
     newer[16:20] = (known + 1).to_bytes(4, "little")
     packed = _remote.PackedModel(bytes(newer), packed.container, "newer")
     question = _remote.Question(False, None)
-    task = client.submit(lc.dask._frame_answer, X, packed, question, {"number": 7})
+    task = client.submit(lc.dask._frame_answer, X, None, packed, question, {"number": 7})
     message = f"^partition 7, a worker with labelchain {lc.__version__}: (.|\n)*model format {known + 1}, this version reads {known}"
     with pytest.raises(lc.LabelChainError, match=message):
         task.result(timeout=PATIENCE)
@@ -236,32 +288,180 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, frame, fi
     pd.testing.assert_frame_equal(future.result(timeout=PATIENCE), fitted.predict(X))
 
 
-@pytest.mark.parametrize("n_partitions", [1, 5])
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
 @pytest.mark.parametrize(
     ("method", "parameters"),
-    [("certain-forest", {"trees": 21, "random_state": 7}), ("br-forest", {"trees": 2}), ("ecc-nb", {"members": 3})],
+    [
+        # Trees.
+        ("certain-forest", {"trees": 21, "random_state": 7}),
+        ("br-forest", {"trees": 2}),
+        # Columns, then rows.
+        ("ecc-nb", {"select": "none", "members": 3}),
+        ("certain-nb", {"select": "none", "members": 5, "aim": "macro-f1", "max_imbalance": 2, "updatable": True}),
+        # Members, also such as are trained for an order and of which something is left to the data.
+        ("ecc-nb", {"members": 3}),
+        ("ecc-j48", {"members": 3, "random_state": 5}),
+        ("br-knn", {"members": 4}),
+        ("br-svm", {"members": 2}),
+        # As a whole.
+        ("dynamic-nb", {"members": 2, "decay": 1}),
+    ],
 )
-def test_a_model_that_workers_train_has_the_bytes_of_one_machine(
-    client, frame, tmp_path, n_partitions, method, parameters
-):
+def test_a_model_that_workers_train_has_the_bytes_of_one_machine(client, frame, n_partitions, method, parameters):
     X, Y = frame
     local = lc.LabelChainClassifier(method, **parameters).fit(X, Y)
     rows = dd.from_pandas(X.join(Y), npartitions=n_partitions)
     fitted = lc.dask.fit(rows, list(Y.columns), method, client, **parameters)
     assert fitted._model.to_bytes() == local._model.to_bytes()
     assert fitted.get_params() == local.get_params()
+    assert fitted.feature_names_in_.tolist() == local.feature_names_in_.tolist()
     pd.testing.assert_frame_equal(fitted.predict(X), local.predict(X))
 
 
-def test_trees_are_grown_by_all_workers_and_one_that_is_killed_changes_nothing(client, frame):
+@pytest.fixture
+def most_cells(client):
+    """The most cells of inputs that a task has had, of all tasks from now on."""
+
+    def watch():
+        import labelchain._dask_fit as module
+
+        module.most_cells = 0
+        read = lc.LabelChainClassifier._training_rows
+
+        def reading(self, X, Y):
+            module.most_cells = max(module.most_cells, X.size)
+            return read(self, X, Y)
+
+        lc.LabelChainClassifier._training_rows = reading
+        return read
+
+    def most():
+        import labelchain._dask_fit as module
+
+        return module.most_cells
+
+    yield lambda: (client.run(watch), lambda: max(client.run(most).values()))[1]
+    client.restart()
+
+
+def test_naive_bayes_has_all_inputs_of_all_rows_in_no_process(client, frame, most_cells):
     X, Y = frame
-    local = lc.LabelChainClassifier("certain-forest", trees=30).fit(X, Y)
-    rows = dd.from_pandas(X.join(Y), npartitions=4).map_partitions(slowly, meta=X.join(Y).iloc[:0])
+    rows, labels = dd.from_pandas(X.join(Y), npartitions=4), list(Y.columns)
+    most = most_cells()
+    lc.dask.fit(rows, labels, "br-nb", client, select="none", members=2)
+    # Two workers, and three columns of 120 rows.
+    assert most() == 2 * 120
+    lc.dask.fit(rows, labels, "br-nb", client, members=2)
+    assert most() == 3 * 120
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("certain-forest", {"trees": 30}),
+        ("ecc-nb", {"select": "none", "members": 10}),
+        ("ecc-j48", {"members": 10}),
+        ("certain-forest", {"trees": 30, "rows": "partition"}),
+    ],
+)
+def test_a_worker_that_is_killed_while_it_trains_changes_nothing(client, frame, method, parameters):
+    X, Y = frame
+    labels = list(Y.columns)
+    rows = dd.from_pandas(X.join(Y), npartitions=4)
+    expected = lc.dask.fit(rows, labels, method, client, **parameters)
+    slow = rows.map_partitions(slowly, meta=X.join(Y).iloc[:0])
     killer = threading.Timer(0.3, os.kill, [worker_process(client), signal.SIGKILL])
     killer.start()
-    fitted = lc.dask.fit(rows, list(Y.columns), "certain-forest", client, trees=30)
+    fitted = lc.dask.fit(slow, labels, method, client, **parameters)
     killer.join()
+    assert fitted._model.to_bytes() == expected._model.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [("certain-forest", {"trees": 9}), ("br-nb", {"select": "none"}), ("certain-forest", {"rows": "partition"})],
+)
+def test_a_partition_that_does_not_go_with_the_others_is_named(client, frame, method, parameters):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    fit = lambda *parts: lc.dask.fit(partitions(*parts), labels, method, client, **parameters)  # noqa: E731
+    other = rows.iloc[50:].drop(columns="weight").assign(depth=1.0)
+    with pytest.raises(lc.DataError, match="^partition 1: its columns are not those of the frame: 'depth' is new"):
+        fit(rows.iloc[:50], other)
+    with pytest.raises(lc.DataError, match="^partition 2: its columns .*'weight' is missing"):
+        fit(rows.iloc[:50], rows.iloc[:0], rows.iloc[50:].drop(columns="weight"))
+    with pytest.raises(lc.DataError, match="^partition 1: column 'size' holds text, but numbers"):
+        fit(rows.iloc[:50], rows.iloc[50:].assign(size="big"))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"), [("certain-forest", {"trees": 9}), ("br-nb", {"select": "none"}), ("br-j48", {"members": 2})]
+)
+def test_empty_partitions_change_nothing(client, frame, method, parameters):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    local = lc.LabelChainClassifier(method, **parameters).fit(X, Y)
+    parts = partitions(rows.iloc[:0], rows.iloc[:50], rows.iloc[:0], rows.iloc[50:], rows.iloc[:0])
+    assert lc.dask.fit(parts, labels, method, client, **parameters)._model.to_bytes() == local._model.to_bytes()
+    with pytest.raises(lc.DataError, match="no rows to learn from"):
+        lc.dask.fit(partitions(rows.iloc[:0], rows.iloc[:0]), labels, method, client, **parameters)
+
+
+@pytest.mark.parametrize(("method", "parameters"), [("br-forest", {"trees": 9}), ("br-nb", {"select": "none"})])
+def test_partitions_may_know_other_categories(client, frame, method, parameters):
+    X, Y = frame
+    rows = X.join(Y).sort_values("colour")
+    known = lambda part: part.assign(colour=part["colour"].cat.remove_unused_categories())  # noqa: E731
+    parts = partitions(*(known(rows.iloc[at : at + 30]) for at in range(0, 120, 30)))
+    whole = computed(parts, client)
+    assert list(whole["colour"].cat.categories) == ["blue", "green", "red"]
+    local = lc.LabelChainClassifier(method, **parameters).fit(whole[X.columns], whole[Y.columns])
+    fitted = lc.dask.fit(parts, list(Y.columns), method, client, **parameters)
     assert fitted._model.to_bytes() == local._model.to_bytes()
+
+
+def test_trees_that_see_a_partition_each_say_so(client, frame, program, tmp_path):
+    X, Y = frame
+    rows, labels = X.join(Y), list(Y.columns)
+    # The tree of an empty partition would have nothing to learn from.
+    parts = partitions(rows.iloc[:60], rows.iloc[:0], rows.iloc[60:100], rows.iloc[100:])
+    fitted = lc.dask.fit(parts, labels, "certain-forest", client, rows="partition", trees=30)
+    # One tree for each of three partitions, and of 27 more 60, 40 and 20 of 120.
+    trees = [of[0] for of in fitted._model.tree_rows]
+    assert trees == [1 + 14, 1 + 9, 1 + 4]
+    for (_, first, last), (begin, end) in zip(fitted._model.tree_rows, [(0, 60), (60, 100), (100, 120)]):
+        assert begin <= first < last < end
+    assert fitted._model.n_rows == 120
+    # Another number of workers would not matter, other partitions do.
+    again = lc.dask.fit(parts, labels, "certain-forest", client, rows="partition", trees=30)
+    assert again._model.to_bytes() == fitted._model.to_bytes()
+    assert (fitted.predict(X) == Y).to_numpy().mean() > 0.9
+    fitted.save(tmp_path / "m.labelchain")
+    shown = program("show", tmp_path / "m.labelchain")
+    assert "120 rows, by trees that each drew from some: 15 of rows 0–" in shown
+    # A single partition is the whole.
+    whole = lc.dask.fit(partitions(rows), labels, "certain-forest", client, rows="partition", trees=30)
+    local = lc.LabelChainClassifier("certain-forest", trees=30).fit(X, Y)
+    pd.testing.assert_frame_equal(whole.predict(X), local.predict(X))
+    assert [of[0] for of in local._model.tree_rows] == [30]
+
+
+def test_trees_cannot_see_a_partition_each_everywhere(client, frame):
+    X, Y = frame
+    rows, labels = dd.from_pandas(X.join(Y), npartitions=3), list(Y.columns)
+    fit = lambda rows=rows, method="certain-forest", **more: lc.dask.fit(  # noqa: E731
+        rows, labels, method, client, rows="partition", **more
+    )
+    with pytest.raises(lc.RequestError, match="ecc-nb has no trees that could see a partition each"):
+        fit(method="ecc-nb")
+    with pytest.raises(lc.LabelChainError, match="dynamic-forest cannot be updated"):
+        fit(method="dynamic-forest")
+    with pytest.raises(lc.RequestError, match=r"2 trees, but 3 partitions(.|\n)*repartition\(npartitions=2\)"):
+        fit(trees=2)
+    with pytest.raises(lc.DataError, match="the same values of column 'colour'(.|\n)*categorize"):
+        fit(rows.assign(colour=rows["colour"].astype(str)))
+    with pytest.raises(lc.RequestError, match="rows is 'some', but must be 'all' or 'partition'"):
+        lc.dask.fit(rows, labels, client=client, rows="some")
 
 
 def test_what_cannot_be_learned_is_refused(client, frame):
@@ -276,6 +476,8 @@ def test_what_cannot_be_learned_is_refused(client, frame):
     # What workers find out is said as it is by one machine.
     with pytest.raises(lc.DataError, match="Unknown label type"):
         lc.dask.fit(rows, ["size"], client=client)
+    with pytest.raises(ValueError, match="at least one array"):
+        lc.dask.fit(rows[["warm"]], ["warm"], "br-nb", client, select="none")
 
 
 PROTOCOL = """

@@ -84,6 +84,22 @@ def test_a_table_is_answered_as_by_one_machine_with_its_identifiers(spark, rows,
     pd.testing.assert_frame_equal(aimed[["large", "warm"]], fitted.predict(X, aim="macro-f1"))
 
 
+def test_known_labels_are_kept_and_condition_the_others_as_on_one_machine(spark, rows, fitted):
+    X, Y = rows
+    known = (~Y[["warm"]]).astype(object).where(X["size"] > 0, None)
+    expected = fitted.predict(X, known=known)
+    assert not expected.equals(fitted.predict(X))
+    found = collected(lc.spark.predict(table(spark, X.join(known)), fitted, keep=["item"], known=["warm"]))
+    pd.testing.assert_frame_equal(found[["large", "warm"]], expected)
+    found = collected(lc.spark.predict(table(spark, X), fitted, proba=True, keep=["item"], known={"large": 1}))
+    expected = fitted.predict_proba(X, known={"large": 1})
+    assert found[["large", "warm"]].to_numpy().tobytes() == expected.tobytes()
+    with pytest.raises(lc.RequestError, match="no column 'large' that could hold known labels"):
+        lc.spark.predict(table(spark, X), fitted, known=["large"])
+    with pytest.raises(lc.RequestError, match="known names 'size', which is no label"):
+        lc.spark.predict(table(spark, X), fitted, known=["size"])
+
+
 def test_parquet_goes_in_and_out_by_a_model_file(spark, rows, fitted, tmp_path):
     X, _ = rows
     table(spark, X).write.parquet(str(tmp_path / "rows"))

@@ -44,6 +44,64 @@ fn parts_are_joined_to_the_same_bytes_or_refused() {
     assert_eq!(n_joined, 3, "br-nb, ecc-nb and certain-nb without a selection of features");
 }
 
+/// Columns in two places, then rows in several: with missing cells, nominal inputs and unknown labels.
+#[test]
+fn what_is_calibrated_by_rows_in_several_places_has_the_bytes_of_one_place() {
+    let network = LabelNetwork { n_rows: 90, n_features: 5, ..LabelNetwork::default() };
+    let all_known = network.generate("network", Seed::new(1)).unwrap();
+    let mut labels = all_known.labels().clone();
+    for row in (0..90).step_by(7) {
+        labels.forget(row, labelchain::data::LabelId(row % labels.n_labels()));
+    }
+    let names = all_known.label_names().to_vec();
+    let some_unknown = all_known.clone().relabelled(names, labels).unwrap();
+    let mut n_models = 0;
+    for (data, method) in [&all_known, &some_unknown]
+        .into_iter()
+        .flat_map(|data| ["br-nb", "ecc-nb@macro-f1", "certain-nb"].map(|method| (data, method)))
+    {
+        let chain = LabelChain::new(method).unwrap().set("select", "none").unwrap();
+        let whole = chain.fit(data).unwrap().to_bytes().unwrap();
+        let part = |at: &[usize]| chain.fit_columns(&columns(data, at).unwrap()).unwrap();
+        let model = part(&[0, 1]).with_columns_of(part(&[2, 3, 4])).unwrap();
+        for cuts in [&[0, 90][..], &[0, 1, 90], &[0, 30, 30, 64, 90]] {
+            let held_out = |cut: &[usize]| {
+                let rows: Vec<usize> = (cut[0]..cut[1]).collect();
+                model.held_out(&data.select(&rows), cut[0]).unwrap()
+            };
+            let held_out: Vec<Vec<u8>> = cuts.windows(2).map(held_out).collect();
+            let calibrated = model.clone().calibrated_by(&held_out).unwrap();
+            assert!(calibrated.calibration().is_some());
+            assert!(calibrated.to_bytes().unwrap() == whole, "{method} {cuts:?}");
+            n_models += 1;
+            for damaged in [&held_out[0][..held_out[0].len() / 2], &[7; 40]] {
+                let error = model.clone().calibrated_by(&[damaged.to_vec()]).unwrap_err();
+                assert!(error.to_string().contains("damaged"), "{error}");
+            }
+        }
+    }
+    assert_eq!(n_models, 18);
+}
+
+#[test]
+fn what_does_not_learn_by_column_is_refused() {
+    let network = LabelNetwork { n_rows: 60, n_features: 3, ..LabelNetwork::default() };
+    let data = network.generate("network", Seed::new(1)).unwrap();
+    let chain = LabelChain::new("ecc-nb").unwrap();
+    assert!(chain.fit_columns(&data).unwrap_err().to_string().contains("select their features"));
+    assert!(chain.fit(&data).unwrap().held_out(&data, 0).is_err());
+    // Other seeds draw other rows.
+    let chain = chain.set("select", "none").unwrap();
+    let part = |seed: u64, at| {
+        chain.clone().seed(seed).fit_columns(&columns(&data, &[at]).unwrap()).unwrap()
+    };
+    assert!(part(1, 0).with_columns_of(part(2, 1)).is_err());
+    assert!(part(1, 0).with_columns_of(part(1, 1)).is_ok());
+    let other = chain.clone().set("max-imbalance", 2).unwrap();
+    let other = other.fit_columns(&columns(&data, &[1]).unwrap()).unwrap();
+    assert!(part(1, 0).with_columns_of(other).is_err());
+}
+
 #[test]
 fn parts_of_other_rows_are_refused() {
     let rows = |n_rows| {

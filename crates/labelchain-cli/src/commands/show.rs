@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use labelchain::Model;
+use labelchain::base::TreeRows;
 use labelchain::chain::{Order, TunedSetting};
 use labelchain::data::{Attribute, AttributeKind, LabelId};
 use labelchain::ensemble::Member;
@@ -111,7 +112,7 @@ fn json(model: &Model) -> Value {
         }
         value
     };
-    json!({
+    let mut value = json!({
         "format": Model::FORMAT,
         "version": model.version(),
         "method": model.method().to_string(),
@@ -137,7 +138,12 @@ fn json(model: &Model) -> Value {
             inputs.map(|(it, share)| json!({"name": it.name, "importance": share})).collect::<Vec<_>>()
         }),
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
-    })
+    });
+    // Only forests have them.
+    if !model.tree_rows().is_empty() {
+        value["tree_rows"] = model.tree_rows().iter().map(tree_rows_json).collect();
+    }
+    value
 }
 
 /// The kind of a column in a word.
@@ -211,7 +217,7 @@ fn text(model: &Model) -> String {
     let about = [
         ("strategy", model.method().strategy().about.to_string()),
         ("base", model.method().base().about.to_string()),
-        ("trained on", format!("{} rows", model.n_rows())),
+        ("trained on", format!("{} rows{}", model.n_rows(), tree_rows(model))),
         ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
         ("features", columns_in_words(model)),
         ("labels", named(model, 0..model.label_names().len())),
@@ -261,6 +267,22 @@ fn text(model: &Model) -> String {
     }
     page.push_str("\nMembers count from 0. --json has every row, feature and order.\n");
     page
+}
+
+/// Which rows the trees of a forest drew from, where these are not the same for all.
+fn tree_rows(model: &Model) -> String {
+    match &model.tree_rows()[..] {
+        [] | [_] => String::new(),
+        all => {
+            let part = |of: &TreeRows| format!("{} of rows {}–{}", of.n_trees, of.first, of.last);
+            let parts: Vec<String> = all.iter().map(part).collect();
+            format!(", by trees that each drew from some: {}", parts.join(", "))
+        }
+    }
+}
+
+fn tree_rows_json(of: &TreeRows) -> Value {
+    json!({"trees": of.n_trees, "first": of.first, "last": of.last})
 }
 
 /// The losses estimated while training.

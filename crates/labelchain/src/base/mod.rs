@@ -7,7 +7,7 @@ mod naive_bayes;
 mod svm;
 
 pub(crate) use forest::TREES;
-pub use forest::{Forest, ForestModel, Importance, SplitFeatures};
+pub use forest::{Forest, ForestModel, Importance, SplitFeatures, TreeRows};
 pub use j48::{J48, J48Model};
 pub use knn::{NearestNeighbours, NearestNeighboursModel, Ties};
 pub use naive_bayes::{Likelihood, NaiveBayes, NaiveBayesModel};
@@ -49,7 +49,7 @@ pub struct Base {
     pub takes_unknown_labels: bool,
     /// Whether its models learn from further rows ([`ChainModel::updated`]).
     pub updating: Updating,
-    /// How its model is trained by several processes; none where each trains models as a whole.
+    /// How its model is trained by several processes; none where these train some members of an ensemble each.
     pub parts: Option<&'static BaseParts>,
     /// About how many bytes all members take while they are trained, beside the training set: an upper
     /// bound within a factor of two or so, by which too much is refused beforehand.

@@ -142,6 +142,18 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
+    /// Those of a model of so many rows with these inputs, of which the file keeps `n_train`.
+    pub(crate) fn of(
+        inputs: &[Attribute],
+        n_labels: usize,
+        n_rows: usize,
+        n_train: Option<usize>,
+    ) -> Dimensions {
+        let n_values = |input: &Attribute| input.values().map_or(1, |of| of.len().max(1));
+        let n_numbers = inputs.iter().map(n_values).sum();
+        Dimensions { n_labels, n_features: inputs.len(), n_numbers, n_rows, n_train }
+    }
+
     /// Those of a model of one label, whose inputs are what other labels of a chain hand on.
     pub(crate) fn of_one_label(n_features: usize) -> Dimensions {
         Dimensions { n_labels: 1, n_features, n_numbers: usize::MAX, n_rows: 0, n_train: None }

@@ -12,6 +12,7 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
+pub(crate) use outputs::SeenRows;
 pub use outputs::{EnsembleOutput, OutputOptions};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
@@ -137,6 +138,19 @@ impl Ensemble {
         let n_labels = further.data.n_labels();
         let calibration = self.calibration.as_ref().map(|of| of.with_new_labels(n_labels));
         Ok(Ensemble { members, n_labels, calibration, ..*self })
+    }
+
+    /// The same members in their orders, all with one model of so many rows.
+    pub(crate) fn sharing(&self, shared: Arc<dyn AnyOrderModel>, n_rows: usize) -> Ensemble {
+        let mut ensemble = self.clone();
+        let rows: Vec<usize> = (0..n_rows).collect();
+        for member in &mut ensemble.members {
+            if let MemberChain::AnyOrder { model, .. } = &mut member.chain {
+                *model = Arc::clone(&shared);
+            }
+            (member.fitting, member.validation) = (rows.clone(), rows.clone());
+        }
+        ensemble
     }
 
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
@@ -343,24 +357,11 @@ impl Member {
             }
             _ => true,
         };
-        let ascend_below = |places: &[usize], n: usize| {
-            places.is_sorted_by(|a, b| a < b) && places.last().is_none_or(|&last| last < n)
-        };
         let rows_fit = |rows: &[usize]| ascend_below(rows, dimensions.n_rows);
-        // What the models rely on when they look up rows and inputs by these numbers. Labels share
-        // lists of rows and of inputs, and each list is looked at once.
-        let (mut seen_rows, mut seen_features) = (HashSet::new(), HashSet::new());
-        let mut views_fit = self.model().views().iter().map(|view| {
-            let is_seen = !seen_rows.insert(Arc::as_ptr(&view.rows));
-            let are_seen = !seen_features.insert(Arc::as_ptr(&view.features));
-            (is_seen || rows_fit(&view.rows))
-                && (are_seen || ascend_below(&view.features, dimensions.n_features))
-        });
         order_fits
             && rows_fit(&self.fitting)
             && rows_fit(&self.validation)
-            && views_fit.all(|fits| fits)
-            && self.model().fits(dimensions)
+            && is_sound(self.model(), dimensions)
     }
 
     fn concat_columns(self, other: Member) -> Option<Member> {
@@ -500,6 +501,26 @@ impl Member {
         }
         traces.0
     }
+}
+
+/// Whether a model agrees with itself and with the sizes of what it is to be a part of, as it does unless it was
+/// decoded.
+pub(crate) fn is_sound(model: &dyn BaseModel, dimensions: &Dimensions) -> bool {
+    // What the models rely on when they look up rows and inputs by these numbers. Labels share
+    // lists of rows and of inputs, and each list is looked at once.
+    let (mut seen_rows, mut seen_features) = (HashSet::new(), HashSet::new());
+    let mut views_fit = model.views().iter().map(|view| {
+        let is_seen = !seen_rows.insert(Arc::as_ptr(&view.rows));
+        let are_seen = !seen_features.insert(Arc::as_ptr(&view.features));
+        (is_seen || ascend_below(&view.rows, dimensions.n_rows))
+            && (are_seen || ascend_below(&view.features, dimensions.n_features))
+    });
+    views_fit.all(|fits| fits) && model.fits(dimensions)
+}
+
+/// Whether numbers ascend and are below another.
+fn ascend_below(places: &[usize], n: usize) -> bool {
+    places.is_sorted_by(|a, b| a < b) && places.last().is_none_or(|&last| last < n)
 }
 
 /// Why a walk by certainty took its order.

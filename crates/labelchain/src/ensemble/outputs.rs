@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::votes::{count, majority};
 use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
 use crate::chain::{Block, OrderCounts, Outputs, Scale, WeightedLabelSets};
-use crate::data::{LabelId, LabelMatrix};
+use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::{BLOCK, Needs, Neighbourhood};
 use crate::error::{Error, Result};
@@ -41,6 +41,21 @@ pub struct OutputOptions {
     pub probabilities: bool,
     /// How answers came about: where labels stood in the orders that were chosen.
     pub details: bool,
+}
+
+/// Rows that an ensemble was trained on, and is asked about as far as its members have not seen them.
+pub(crate) struct SeenRows<'a> {
+    /// Some of the training rows, one after the other, standardized.
+    pub(crate) data: &'a Dataset,
+    /// The number of the first among all training rows.
+    pub(crate) first: usize,
+    /// Which of them are asked about, ascending.
+    pub(crate) asked: &'a [usize],
+    /// All training rows, where members measure distances to them.
+    pub(crate) near: Option<&'a Neighbourhood<'a>>,
+    /// Whether members answer by the parts of them that have not seen a row.
+    pub(crate) out_of_bag: bool,
+    pub(crate) cancel: &'a Cancel,
 }
 
 impl Ensemble {
@@ -164,12 +179,34 @@ impl Ensemble {
         out_of_bag: bool,
         seed: Seed,
     ) -> Result<Option<HeldOutScores>> {
-        let held_out = self.held_out_scores(train, out_of_bag)?;
-        let learn = |held_out: &HeldOutScores| {
-            Calibration::learn(held_out, train.data().labels(), seed.child("calibration", 0))
-        };
-        self.calibration = held_out.as_ref().map(learn);
+        let data = train.data();
+        let near = self.needs_neighbourhood().then(|| Neighbourhood::of_prepared(train));
+        let held_out = self.held_out_scores(&SeenRows {
+            data,
+            first: 0,
+            asked: &self.calibrating_rows(data.n_rows(), train.memory().limit()),
+            near: near.transpose()?.as_ref(),
+            out_of_bag,
+            cancel: train.cancel(),
+        })?;
+        self.calibrate_by(held_out.as_ref(), data.labels(), seed);
         Ok(held_out)
+    }
+
+    /// The same of scores that were found out before, and the labels of the rows that they name.
+    pub(crate) fn calibrate_by(
+        &mut self,
+        held_out: Option<&HeldOutScores>,
+        labels: &LabelMatrix,
+        seed: Seed,
+    ) {
+        let seed = seed.child("calibration", 0);
+        self.calibration = held_out.map(|held_out| Calibration::learn(held_out, labels, seed));
+    }
+
+    /// Which of so many training rows the ensemble is calibrated by, where that may take so many bytes.
+    pub(crate) fn calibrating_rows(&self, n_rows: usize, max_memory: u64) -> Vec<usize> {
+        rows_within(n_rows, self.n_labels, max_memory)
     }
 
     /// The losses of answers for an aim about training rows, each by the members that have not seen it;
@@ -201,9 +238,9 @@ impl Ensemble {
 
     /// The mean scores of training rows, each by the members that have not seen it; none where there is no
     /// such row.
-    fn held_out_scores(&self, train: &Prepared, out_of_bag: bool) -> Result<Option<HeldOutScores>> {
-        let (data, n_labels) = (train.data(), self.n_labels);
-        let rows = rows_within(data.n_rows(), n_labels, train.memory().limit());
+    pub(crate) fn held_out_scores(&self, seen: &SeenRows) -> Result<Option<HeldOutScores>> {
+        let &SeenRows { data, first, asked: rows, near, out_of_bag, cancel } = seen;
+        let n_labels = self.n_labels;
         let unseen = |is_seen: &dyn Fn(&Member) -> Vec<bool>| -> Vec<Vec<usize>> {
             let of = |member: &Member| {
                 let seen = is_seen(member);
@@ -213,7 +250,11 @@ impl Ensemble {
         };
         let mark = |lists: &[&[usize]]| {
             let mut seen = vec![false; data.n_rows()];
-            lists.iter().flat_map(|rows| rows.iter()).for_each(|&row| seen[row] = true);
+            for rows in lists {
+                let from = rows.partition_point(|&row| row < first);
+                let here = rows[from..].iter().map(|row| row - first);
+                here.take_while(|&row| row < data.n_rows()).for_each(|row| seen[row] = true);
+            }
             seen
         };
         // An order policy has learned from the validation rows. Where members draw all rows, these are
@@ -228,19 +269,17 @@ impl Ensemble {
         if out_of_bag {
             by_member = unseen(&|_: &Member| mark(&[]));
         }
-        let near = self.needs_neighbourhood().then(|| Neighbourhood::of_prepared(train));
-        let near = near.transpose()?;
         let mut sums = vec![0.0; rows.len() * n_labels];
         let mut votes = vec![0u32; rows.len() * n_labels];
         let mut n_members = vec![0u32; rows.len()];
         let mut place_of = vec![0; data.n_rows()];
         rows.iter().enumerate().for_each(|(place, &row)| place_of[row] = place);
         let mut scale = Scale::Probability;
-        for asked in rows.chunks(self.held_out_at_once(near.as_ref())) {
+        for asked in rows.chunks(self.held_out_at_once(near)) {
             let (decay, needs) = (self.decay(), self.needs());
-            let block = RowBlock::of_rows(data, asked.to_vec(), near.as_ref(), decay, needs)?;
+            let block = RowBlock::of_rows(data, asked.to_vec(), near, decay, needs)?;
             let answers = self.members.par_iter().zip(&by_member).map(|(member, unseen)| {
-                train.cancel().check()?;
+                cancel.check()?;
                 let from = asked.first().map_or(0, |first| unseen.partition_point(|it| it < first));
                 let to = asked.last().map_or(0, |last| unseen.partition_point(|it| it <= last));
                 let rows = unseen[from..to].to_vec();

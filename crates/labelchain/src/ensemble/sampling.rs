@@ -1,5 +1,7 @@
 //! Which rows each candidate is fitted and validated on.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::chain::Order;
@@ -128,13 +130,28 @@ impl Sampling {
         seed: Seed,
         fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
     ) -> Result<Vec<Candidate<M>>> {
+        let n_candidates = match self.member_rows {
+            MemberRows::Drawn => self.n_members,
+            MemberRows::Shared => 1,
+        };
+        self.some_candidates(0..n_candidates, train, seed, fit)
+    }
+
+    /// Trains some of these models, by their places. Each is drawn by a seed of its own, whoever trains it.
+    pub(crate) fn some_candidates<M: Send + Sync>(
+        &self,
+        places: Range<usize>,
+        train: &Prepared,
+        seed: Seed,
+        fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
+    ) -> Result<Vec<Candidate<M>>> {
         let n_rows = train.data().n_rows();
         if self.member_rows == MemberRows::Shared {
             let draw = |member| {
                 let (seed, all) = (Self::seed_of(seed, member), (0..n_rows).collect());
                 Ok(Draw { seed, fitting: (0..n_rows).collect(), validation: all, out_of_bag: true })
             };
-            return train_all(1, train, draw, fit);
+            return train_all(places, train, draw, fit);
         }
         let draw = |member| {
             let seed = Self::seed_of(seed, member);
@@ -144,7 +161,7 @@ impl Sampling {
             let (fitting, validation) = (of(cut.train), of(cut.test));
             Ok(Draw { seed, fitting, validation, out_of_bag: false })
         };
-        train_all(self.n_members, train, draw, fit)
+        train_all(places, train, draw, fit)
     }
 
     /// What everything about a member is drawn by.
@@ -231,17 +248,17 @@ impl SearchSampling {
             }
             Ok(Draw { seed, fitting, validation, out_of_bag: false })
         };
-        train_all(self.sampling.n_members, train, draw, fit)
+        train_all(0..self.sampling.n_members, train, draw, fit)
     }
 }
 
 fn train_all<M: Send + Sync>(
-    n: usize,
+    places: Range<usize>,
     train: &Prepared,
     draw: impl Fn(usize) -> Result<Draw> + Sync,
     fit: impl Fn(&[usize], &Order, Seed) -> Result<M> + Sync,
 ) -> Result<Vec<Candidate<M>>> {
-    if n == 0 {
+    if places.is_empty() {
         let (name, value) = ("members", "0".into());
         return Err(Error::Setting { name, value, accepted: "at least 1" });
     }
@@ -252,7 +269,7 @@ fn train_all<M: Send + Sync>(
         let model = fit(&fitting, &order, seed)?;
         Ok(Candidate { at, model, order, fitting, validation, out_of_bag })
     };
-    (0..n).into_par_iter().map(candidate).collect()
+    places.into_par_iter().map(candidate).collect()
 }
 
 /// The rows of one candidate.

@@ -1,7 +1,6 @@
 //! From a training set to ensembles: what several methods share is trained once.
 
 use std::cell::OnceCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::Method;
@@ -42,30 +41,9 @@ pub(crate) struct Fitting<'a> {
     pub(crate) seed: Seed,
     /// Whether to learn how scores become probabilities, beyond what the aims of the methods need.
     pub(crate) calibrates: bool,
-    /// The parts of the model that were trained before ([`fit_parts`]); none to train all of it.
+    /// The parts of the model that were trained before ([`fit_parts`](super::fit_parts)); none to train all of it.
     pub(crate) parts: &'a [Vec<u8>],
     pub(crate) progress: &'a dyn Fn(Progress),
-}
-
-/// Trains some parts of the model of a method that [is trained in parts](Method::n_parts).
-pub(crate) fn fit_parts(method: Method, fitting: Fitting, parts: Range<usize>) -> Result<Vec<u8>> {
-    method.check(fitting.settings)?;
-    let base = method.base;
-    let n_parts = method.n_parts(fitting.settings).unwrap_or(0);
-    let Some(of) = base.parts.filter(|_| parts.start < parts.end && parts.end <= n_parts) else {
-        return Err(Error::Value {
-            name: "parts".into(),
-            value: format!("{} to {} of {method}", parts.start, parts.end),
-            accepted: format!("some of the {n_parts} that its model has"),
-        });
-    };
-    let settings = fitting.settings_of(base);
-    let task = fitting.task(&settings, fitting.sampling(base));
-    fitting.reserve(base, task.sampling, fitting.train.memory())?;
-    let train = |rows: &[usize], _: &Order, seed| (of.train)(&task, rows, parts.clone(), seed);
-    // Members share the model that has parts, so there is one candidate.
-    let trained = task.sampling.candidates(fitting.train, fitting.seed, train)?;
-    Ok(trained.into_iter().flat_map(|candidate| candidate.model).collect())
 }
 
 /// Fits several methods on one training set, one after the other: the members of a base are trained
@@ -84,7 +62,7 @@ pub(crate) fn fit<'a>(
             None => {
                 let mut of_base = methods.iter().filter(|it| it.base.name == method.base.name);
                 let is_chained = of_base.any(|it| it.strategy.is_chained());
-                trained.push(fitting.base(method.base, is_chained)?);
+                trained.push(fitting.base(method, is_chained)?);
                 trained.len() - 1
             }
         };
@@ -107,13 +85,13 @@ fn distinct(methods: &[Method]) -> Vec<Method> {
 }
 
 /// A base, and the models that its methods share, trained when the first of them asks.
-struct TrainedBase {
+pub(super) struct TrainedBase {
     base: &'static Base,
     cost: Cost,
-    models: Models,
+    pub(super) models: Models,
 }
 
-enum Models {
+pub(super) enum Models {
     AnyOrder {
         learner: Box<dyn AnyOrderLearner>,
         models: Shared<Arc<dyn AnyOrderModel>>,
@@ -130,7 +108,7 @@ enum Models {
 }
 
 /// What several strategies of one base use.
-struct Shared<M> {
+pub(super) struct Shared<M> {
     /// Candidates that all become members.
     members: OnceCell<Trained<M>>,
     /// Candidates among which a search chooses.
@@ -150,8 +128,9 @@ struct Trained<M> {
 }
 
 impl Fitting<'_> {
-    fn base(&self, base: &'static Base, is_chained: bool) -> Result<TrainedBase> {
-        let clock = Clock::start();
+    /// The base of a method, ready to train models. Where `is_chained`, a method of it walks them in an order.
+    pub(super) fn base(&self, method: Method, is_chained: bool) -> Result<TrainedBase> {
+        let (clock, base) = (Clock::start(), method.base);
         if !base.takes_unknown_labels {
             self.refuse_unknown_labels(base)?;
         }
@@ -160,16 +139,19 @@ impl Fitting<'_> {
         // Tuning may take long; what will not fit is refused before.
         self.reserve(base, task.sampling, &self.train.memory().fork())?;
         let models = match base.kind {
-            BaseKind::AnyOrder { learner, .. } => {
-                let models = Shared::default();
-                let learner = match base.parts {
-                    Some(of) if !self.parts.is_empty() => (of.learner)(&task, self.parts)?,
-                    _ => learner(&task)?,
+            BaseKind::AnyOrder { learner, decode } => {
+                let learner = match (self.parts, base.parts) {
+                    ([], _) => learner(&task)?,
+                    (parts, Some(of)) => (of.learner)(&task, parts)?,
+                    _ => Box::new(self.join_members(method, decode)?),
                 };
-                Models::AnyOrder { learner, models, is_chained }
+                Models::AnyOrder { learner, models: Shared::default(), is_chained }
             }
-            BaseKind::FixedOrder { learner, .. } => Models::FixedOrder {
-                learner: learner(&task)?,
+            BaseKind::FixedOrder { learner, decode } => Models::FixedOrder {
+                learner: match self.parts {
+                    [] => learner(&task)?,
+                    _ => Box::new(self.join_members(method, decode)?),
+                },
                 chained: Shared::default(),
                 independent: Shared::default(),
             },
@@ -194,7 +176,7 @@ impl Fitting<'_> {
         })
     }
 
-    fn sampling(&self, base: &Base) -> Sampling {
+    pub(super) fn sampling(&self, base: &Base) -> Sampling {
         Sampling::of(self.settings, base.member_rows)
     }
 
@@ -203,21 +185,21 @@ impl Fitting<'_> {
     }
 
     /// What a base reads of the settings.
-    fn settings_of(&self, base: &Base) -> Settings {
+    pub(super) fn settings_of(&self, base: &Base) -> Settings {
         let read = [base.settings, base.chain_settings, Preparation::SETTINGS];
         let read = read.into_iter().flatten().copied();
         self.settings.only(&read.collect::<Vec<_>>())
     }
 
     /// From what a learner of models is made.
-    fn task<'t>(&'t self, settings: &'t Settings, sampling: Sampling) -> BaseTask<'t> {
+    pub(super) fn task<'t>(&'t self, settings: &'t Settings, sampling: Sampling) -> BaseTask<'t> {
         let vote_ties = self.vote_ties();
         BaseTask { settings, sampling, vote_ties, train: self.train, seed: self.seed }
     }
 
     /// Refuses what would take more memory than there is: the rows as they were and standardized, and
     /// what the models take.
-    fn reserve(&self, base: &Base, sampling: Sampling, memory: &Memory) -> Result<()> {
+    pub(super) fn reserve(&self, base: &Base, sampling: Sampling, memory: &Memory) -> Result<()> {
         let data = self.train.data();
         let settings = self.settings_of(base);
         let task = self.task(&settings, sampling);
@@ -259,18 +241,47 @@ impl Fitting<'_> {
 }
 
 /// One strategy to be fitted.
-struct StrategyFit<'a> {
-    fitting: &'a Fitting<'a>,
-    base: &'static Base,
-    strategy: &'static Strategy,
+pub(super) struct StrategyFit<'a> {
+    pub(super) fitting: &'a Fitting<'a>,
+    pub(super) base: &'static Base,
+    pub(super) strategy: &'static Strategy,
     /// The settings that the strategy lists.
-    settings: &'a Settings,
+    pub(super) settings: &'a Settings,
 }
 
 /// Members, the values of settings that were left to the data, and what all of this cost.
 type Members = (Vec<Member>, Vec<TunedSetting>, Cost);
 
 impl StrategyFit<'_> {
+    /// Trains a model that can be walked in any order on the rows of a member.
+    pub(super) fn any_order_member(
+        &self,
+        learner: &dyn AnyOrderLearner,
+        is_chained: bool,
+    ) -> impl Fn(&[usize], &Order, Seed) -> Result<Arc<dyn AnyOrderModel>> + Sync {
+        let train = self.fitting.train;
+        move |rows, _, seed| {
+            if is_chained {
+                learner.train(train, rows, seed)
+            } else {
+                learner.train_independent(train, rows, seed)
+            }
+        }
+    }
+
+    /// Trains a model for the order of a member, or for the one that was given, on its rows.
+    pub(super) fn fixed_order_member(
+        &self,
+        learner: &dyn FixedOrderLearner,
+        given: Option<Order>,
+    ) -> impl Fn(&[usize], &Order, Seed) -> Result<Arc<dyn FixedOrderModel>> + Sync {
+        let (train, is_chained) = (self.fitting.train, self.strategy.is_chained());
+        move |rows, drawn, seed| {
+            let order = given.as_ref().unwrap_or(drawn);
+            learner.train(train, rows, is_chained.then_some(order), seed)
+        }
+    }
+
     fn any_order(
         &self,
         learner: &dyn AnyOrderLearner,
@@ -278,13 +289,7 @@ impl StrategyFit<'_> {
         is_chained: bool,
     ) -> Result<Members> {
         let train = self.fitting.train;
-        let trained = self.candidates(shared, |rows, _, seed| {
-            if is_chained {
-                learner.train(train, rows, seed)
-            } else {
-                learner.train_independent(train, rows, seed)
-            }
-        })?;
+        let trained = self.candidates(shared, self.any_order_member(learner, is_chained))?;
         let clock = Clock::start();
         let decide = |candidate: &Candidate<Arc<dyn AnyOrderModel>>, block: &Block| {
             let order = Route::Fixed(&candidate.order);
@@ -332,11 +337,8 @@ impl StrategyFit<'_> {
         learner: &dyn FixedOrderLearner,
         shared: &Shared<Arc<dyn FixedOrderModel>>,
     ) -> Result<Members> {
-        let (train, given) = (self.fitting.train, self.given_order()?);
-        let trained = self.candidates(shared, |rows, drawn, seed| {
-            let order = given.as_ref().unwrap_or(drawn);
-            learner.train(train, rows, self.strategy.is_chained().then_some(order), seed)
-        })?;
+        let train = self.fixed_order_member(learner, self.given_order()?);
+        let trained = self.candidates(shared, train)?;
         let clock = Clock::start();
         let decide = |candidate: &Candidate<Arc<dyn FixedOrderModel>>, block: &Block| {
             candidate.model.decisions(block)
@@ -347,7 +349,7 @@ impl StrategyFit<'_> {
     }
 
     /// The order that all members share, where the user gave one.
-    fn given_order(&self) -> Result<Option<Order>> {
+    pub(super) fn given_order(&self) -> Result<Option<Order>> {
         self.settings.get(&ORDER).of(self.fitting.train.data())
     }
 

@@ -5,8 +5,10 @@
 
 mod fingerprint;
 mod fit;
+mod parts;
 
-pub(crate) use fit::{Fitted, Fitting, fit, fit_parts};
+pub(crate) use fit::{Fitted, Fitting, fit};
+pub(crate) use parts::fit_parts;
 
 use std::fmt;
 use std::str::FromStr;
@@ -199,12 +201,6 @@ impl Method {
     pub fn learns_by_column(self, settings: &Settings) -> bool {
         let selects = Preparation::of(settings).is_ok_and(|it| it.selection.is_some());
         self.base.learns_by_column && !self.strategy.needs_validation() && !selects
-    }
-
-    /// How many parts the model has that can be trained without each other, such as the trees of a forest;
-    /// none where it is trained as a whole.
-    pub fn n_parts(self, settings: &Settings) -> Option<usize> {
-        self.base.parts.map(|of| (of.n_parts)(settings))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::Model;
 use crate::data::{Bags, Dataset, Matrix};
@@ -36,8 +35,8 @@ use crate::settings::{AnySetting, Settings};
 /// ```
 #[derive(Clone)]
 pub struct LabelChain<'p> {
-    method: Method,
-    settings: Settings,
+    pub(super) method: Method,
+    pub(super) settings: Settings,
     seed: u64,
     options: RunOptions<'p>,
 }
@@ -110,8 +109,8 @@ impl<'p> LabelChain<'p> {
         self.fit_with(data, true, &[])
     }
 
-    /// How many parts the model has that can be trained without each other, such as the trees of a forest;
-    /// none where it is trained as a whole.
+    /// How many parts the model has that can be trained without each other: the trees of a forest, or the members of an
+    /// ensemble; none where it is trained as a whole, because members or their orders are chosen on validation rows.
     pub fn n_parts(&self) -> Option<usize> {
         self.method.n_parts(&self.settings)
     }
@@ -180,13 +179,18 @@ impl<'p> LabelChain<'p> {
         calibrates: bool,
         parts: &'t [Vec<u8>],
     ) -> Fitting<'t> {
-        let seed = Seed::new(self.seed).child("whole", 0);
+        let seed = training_seed(self.seed);
         let progress = self.options.progress;
         Fitting { settings: &self.settings, train, seed, calibrates, parts, progress }
     }
 
     /// `calibrates` says whether to learn how scores become probabilities; `parts` were trained before.
-    fn fit_with(&self, file: &Dataset, calibrates: bool, parts: &[Vec<u8>]) -> Result<Model> {
+    pub(super) fn fit_with(
+        &self,
+        file: &Dataset,
+        calibrates: bool,
+        parts: &[Vec<u8>],
+    ) -> Result<Model> {
         let (encoded, train) = self.prepare(file)?;
         let (encoder, encoded) = encoded.unzip();
         let data = encoded.as_ref().unwrap_or(file);
@@ -231,63 +235,9 @@ impl<'p> LabelChain<'p> {
         let model = self.fit(&transform.apply(bags)?)?;
         Ok(Model { bags: Some(transform), ..model })
     }
-
-    /// Trains a method that [learns by column](Method::learns_by_column) on all rows, a few inputs at
-    /// a time: each part holds other inputs of the same rows. The model is the same as that of all
-    /// inputs together, but for its probabilities, which are not calibrated: the scores of training rows
-    /// rest on all inputs.
-    pub fn fit_by_columns(
-        &self,
-        parts: impl IntoIterator<Item = Result<Dataset>>,
-    ) -> Result<Model> {
-        let refused = || {
-            let learns = |method: &Method| method.learns_by_column(&self.settings);
-            let names: Vec<String> =
-                Method::all().filter(learns).map(|method| method.to_string()).collect();
-            Error::Value {
-                name: "method".into(),
-                value: self.method.to_string(),
-                accepted: if names.is_empty() {
-                    "one that learns by column, and none does while labels select their features"
-                        .into()
-                } else {
-                    format!("one that learns by column, of the same rows: {}", names.join(", "))
-                },
-            }
-        };
-        if !self.method.learns_by_column(&self.settings) {
-            return Err(refused());
-        }
-        if self.method.aim().needs_held_out_rows() {
-            let what =
-                format!("the aim {}, where inputs are read a few at a time,", self.method.aim());
-            return Err(Error::Uncalibrated { what });
-        }
-        let mut whole: Option<Model> = None;
-        for part in parts {
-            let part = self.fit_with(&part?, false, &[])?;
-            whole = Some(match whole {
-                None => part,
-                Some(before) => before.concat_columns(part).ok_or_else(refused)?,
-            });
-        }
-        whole.ok_or_else(refused)
-    }
 }
 
-impl Model {
-    /// The model of these inputs and then those of another, of the same rows and draws.
-    fn concat_columns(mut self, other: Model) -> Option<Model> {
-        if (self.n_rows, &self.label_names) != (other.n_rows, &other.label_names) {
-            return None;
-        }
-        self.attributes.extend(other.attributes);
-        Some(Model {
-            standardizer: self.standardizer.concat_columns(other.standardizer),
-            ensemble: self.ensemble.concat_columns(other.ensemble)?,
-            label_names: Arc::clone(&self.label_names),
-            out_of_bag: None,
-            ..self
-        })
-    }
+/// What everything about a model of this seed is drawn by.
+pub(super) fn training_seed(seed: u64) -> Seed {
+    Seed::new(seed).child("whole", 0)
 }

@@ -2,6 +2,8 @@
 
 mod align;
 mod ask;
+mod by_columns;
+mod by_rows;
 mod explain;
 mod file;
 mod label_chain;
@@ -275,7 +277,6 @@ impl Model {
     fn fits(&self) -> bool {
         let (n_features, n_labels) = (self.attributes.len(), self.label_names.len());
         let n_train = self.train.as_ref().map(Matrix::n_rows);
-        let n_values = |attribute: &Attribute| attribute.values().map_or(1, |of| of.len().max(1));
         let cell_fits = |(column, value): (usize, f64)| match self.attributes[column].values() {
             Some(values) => value.is_nan() || (0.0..values.len() as f64).contains(&value),
             None => true,
@@ -296,12 +297,6 @@ impl Model {
             && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
             && self.encoder.as_ref().is_none_or(|of| of.attributes() == self.attributes)
             && n_train.is_none_or(|n_train| n_train == self.n_rows)
-            && self.ensemble.fits(&Dimensions {
-                n_labels,
-                n_features,
-                n_numbers: self.attributes.iter().map(n_values).sum(),
-                n_rows: self.n_rows,
-                n_train,
-            })
+            && self.ensemble.fits(&Dimensions::of(&self.attributes, n_labels, self.n_rows, n_train))
     }
 }

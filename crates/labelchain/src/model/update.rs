@@ -245,7 +245,7 @@ impl Model {
     }
 
     /// Refuses what cannot learn from further rows whatever they are.
-    fn can_update(&self) -> Result<()> {
+    pub(super) fn can_update(&self) -> Result<()> {
         let again = || Remedy::from("train again on all rows");
         let refuse = |problem: String, remedy| Err(Error::CannotUpdate { problem, remedy });
         let (base, strategy) = (self.method.base(), self.method.strategy());

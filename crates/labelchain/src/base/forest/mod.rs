@@ -13,6 +13,7 @@
 mod attribution;
 mod base;
 mod bins;
+mod blocks;
 mod evidence;
 mod grow;
 mod joint;
@@ -30,6 +31,7 @@ mod varying;
 pub(super) use base::BASE;
 pub use base::SplitFeatures;
 pub(crate) use base::TREES;
+pub use blocks::TreeRows;
 
 use std::ops::Range;
 use std::sync::OnceLock;

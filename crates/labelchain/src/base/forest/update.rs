@@ -30,18 +30,28 @@ impl ForestModel {
     /// The forest of its newest trees and of trees of the new rows, as many together as `forest` says at
     /// most. The new trees grow as `forest` says; how far decisions are trusted stays as it was.
     pub(super) fn with_rows(&self, forest: &Forest, further: &FurtherRows) -> Result<ForestModel> {
-        let &FurtherRows { data, rows, n_before, seed, cancel, .. } = further;
+        let &FurtherRows { rows, n_before, .. } = further;
         let n_trees = n_added(forest.n_trees, self.trees.len(), n_before, rows.len());
         if n_trees == 0 {
             return Err(too_few(forest.n_trees, self.trees.len(), n_before, rows.len()));
         }
         let n_kept = (forest.n_trees - n_trees).min(self.trees.len());
+        Ok(self.followed_by(&self.grown_on(forest, further, n_trees)?, n_kept, n_before))
+    }
+
+    /// A forest of so many trees of the new rows alone, which grow as `forest` says.
+    pub(super) fn grown_on(
+        &self,
+        forest: &Forest,
+        further: &FurtherRows,
+        n_trees: usize,
+    ) -> Result<ForestModel> {
+        let &FurtherRows { data, rows, seed, cancel, .. } = further;
         let train = Prepared::as_is(data).cancelled_by(cancel);
         // What was chosen out of bag at training was chosen by more rows than there may be now.
         let chosen = self.split_features.map(SplitFeatures::Number);
         let forest = Forest { split_features: chosen.or(forest.split_features), ..forest.clone() };
-        let grown = forest.grow(&train, rows, 0..n_trees, seed)?;
-        Ok(self.followed_by(&grown, n_kept, n_before))
+        forest.grow(&train, rows, 0..n_trees, seed)
     }
 
     /// The newest `n_kept` trees of this forest, and then all trees of another, whose row r is row
