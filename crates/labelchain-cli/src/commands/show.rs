@@ -46,6 +46,7 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let model = self.model.load(self.max_memory)?;
+        model.verify()?;
         if self.json {
             return print_data(&(json(&model).to_string() + "\n"));
         }
