@@ -163,6 +163,24 @@ impl PieceFile {
         }
     }
 
+    /// The pieces of a list that are in any block.
+    fn all_pieces<T: DeserializeOwned>(
+        &self,
+        list: usize,
+        weigh: impl Fn(&T) -> Option<u64>,
+    ) -> Result<Vec<T>> {
+        let (mut all, mut room) = (Vec::with_capacity(self.lengths[list]), Vec::new());
+        for block in 0..self.n_blocks_of(list) {
+            all.extend(self.pieces(block, list, &mut room, &weigh)?);
+        }
+        Ok(all)
+    }
+
+    /// How many blocks, from the first on, have pieces of a list.
+    fn n_blocks_of(&self, list: usize) -> usize {
+        self.starts.partition_point(|&start| start < self.lengths[list])
+    }
+
     /// The pieces of one list among those of all; none if one of them is damaged or too large.
     fn decoded<T: DeserializeOwned>(
         &self,
@@ -198,7 +216,13 @@ pub struct Pieces<T>(Kept<T>);
 #[derive(Clone, Debug)]
 enum Kept<T> {
     InMemory(Vec<T>),
-    InFile { file: Arc<PieceFile>, list: usize, by_block: Vec<OnceLock<Box<[T]>>> },
+    InFile {
+        file: Arc<PieceFile>,
+        list: usize,
+        by_block: Vec<OnceLock<Box<[T]>>>,
+        /// All of them, once that was asked for: who needs most of them finds each of them faster there.
+        all: OnceLock<Vec<T>>,
+    },
 }
 
 impl<T> Default for Pieces<T> {
@@ -216,11 +240,11 @@ impl<T> From<Vec<T>> for Pieces<T> {
 impl<T> Pieces<T> {
     /// The list of this number of a file, nothing of which is read yet; none if there is no such list.
     pub fn in_file(file: &Arc<PieceFile>, list: usize, budget: &DecodeBudget) -> Option<Pieces<T>> {
-        let length = *file.lengths.get(list)?;
-        let n_blocks = file.starts.partition_point(|&start| start < length);
+        let n_blocks = (list < file.lengths.len()).then(|| file.n_blocks_of(list))?;
         budget.take((n_blocks * size_of::<OnceLock<Box<[T]>>>()) as u64)?;
         let by_block = std::iter::repeat_with(OnceLock::new).take(n_blocks).collect();
-        Some(Pieces(Kept::InFile { file: Arc::clone(file), list, by_block }))
+        let (file, all) = (Arc::clone(file), OnceLock::new());
+        Some(Pieces(Kept::InFile { file, list, by_block, all }))
     }
 
     /// How many pieces, in memory or not.
@@ -241,10 +265,13 @@ impl<T> Pieces<T> {
     pub fn get(&self, number: usize) -> Option<&T> {
         match &self.0 {
             Kept::InMemory(pieces) => pieces.get(number),
-            Kept::InFile { file, by_block, .. } => {
-                let block = *file.block_of.get(number)? as usize;
-                by_block.get(block)?.get()?.get(number - file.starts[block])
-            }
+            Kept::InFile { file, by_block, all, .. } => match all.get() {
+                Some(all) => all.get(number),
+                None => {
+                    let block = *file.block_of.get(number)? as usize;
+                    by_block.get(block)?.get()?.get(number - file.starts[block])
+                }
+            },
         }
     }
 
@@ -266,19 +293,25 @@ impl<T: DeserializeOwned + Clone> Pieces<T> {
     /// All pieces, read anew where they come from a file, and not kept there: for who makes something else of
     /// them. See [`Pieces::load`].
     pub fn read_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<Vec<T>> {
-        let (file, list, n_blocks) = match &self.0 {
-            Kept::InMemory(pieces) => return Ok(pieces.clone()),
-            Kept::InFile { file, list, by_block } => (file, *list, by_block.len()),
-        };
-        let (mut all, mut room) = (Vec::with_capacity(self.len()), Vec::new());
-        for block in 0..n_blocks {
-            all.extend(file.pieces(block, list, &mut room, &weigh)?);
+        match &self.0 {
+            Kept::InMemory(pieces) => Ok(pieces.clone()),
+            Kept::InFile { file, list, .. } => file.all_pieces(*list, weigh),
         }
-        Ok(all)
     }
 }
 
 impl<T: DeserializeOwned> Pieces<T> {
+    /// Reads all pieces, unless all are in memory. See [`Pieces::load`].
+    pub fn load_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
+        if let Kept::InFile { file, list, all, .. } = &self.0
+            && all.get().is_none()
+        {
+            // Another thread may have read the same meanwhile.
+            let _ = all.set(file.all_pieces(*list, weigh)?);
+        }
+        Ok(())
+    }
+
     /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them.
     /// `weigh` says of a piece that was read how many bytes it may take beside its own while it is used, or none if
     /// it is not what the model can have.
@@ -287,7 +320,10 @@ impl<T: DeserializeOwned> Pieces<T> {
         numbers: impl IntoIterator<Item = usize>,
         weigh: impl Fn(&T) -> Option<u64>,
     ) -> Result<()> {
-        let Kept::InFile { file, list, by_block } = &self.0 else { return Ok(()) };
+        let Kept::InFile { file, list, by_block, all } = &self.0 else { return Ok(()) };
+        if all.get().is_some() {
+            return Ok(());
+        }
         let mut room = Vec::new();
         for number in numbers {
             let Some(&block) = file.block_of.get(number) else { continue };
@@ -299,5 +335,108 @@ impl<T: DeserializeOwned> Pieces<T> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::{Source, table, write};
+
+    const ALL: u64 = u64::MAX;
+
+    /// Lists in a file whose blocks were changed by hand before their checksums were made.
+    fn file(lists: &[Vec<String>], forge: impl Fn(&mut [Vec<u8>])) -> Arc<PieceFile> {
+        let mut writer = PieceWriter::default();
+        for (number, list) in lists.iter().enumerate() {
+            assert_eq!(writer.add(list.iter()).unwrap(), number);
+        }
+        let (layout, mut blocks) = writer.into_blocks();
+        forge(&mut blocks);
+        let mut bytes = Vec::new();
+        write(&[], &[], &blocks, &mut bytes).unwrap();
+        let (table, end) = (table(&blocks), bytes.len() as u64);
+        let source = Source::Memory(bytes.into());
+        let blocks = BlockFile::new(source, "m".as_ref(), &table, 0, end).unwrap();
+        let budget = DecodeBudget::new(ALL);
+        let file = PieceFile::new(blocks, 0, layout, &budget, ALL).unwrap();
+        file.allow(&budget);
+        Arc::new(file)
+    }
+
+    /// Lists of different lengths, of pieces that are empty, small, and larger than a block.
+    fn lists() -> Vec<Vec<String>> {
+        let piece = |of: usize| format!("{of}:").repeat(of * of % 3001);
+        [0, 70, 3, 40].iter().map(|&n| (0..n).map(|at| piece(at * n)).collect()).collect()
+    }
+
+    fn weightless(_: &String) -> Option<u64> {
+        Some(0)
+    }
+
+    #[test]
+    fn pieces_are_loaded_as_they_are_named() {
+        let lists = lists();
+        let file = file(&lists, |blocks| assert!(blocks.len() > 10, "{}", blocks.len()));
+        let in_file = |list| Pieces::in_file(&file, list, &DecodeBudget::new(ALL));
+        assert!(in_file(lists.len()).is_none());
+        for (number, list) in lists.iter().enumerate() {
+            let pieces: Pieces<String> = in_file(number).unwrap();
+            assert_eq!((pieces.len(), pieces.loaded().count()), (list.len(), 0));
+            assert_eq!(&pieces.read_all(weightless).unwrap(), list);
+            assert_eq!(pieces.loaded().count(), 0, "what is read for somebody else is not kept");
+            for (at, piece) in list.iter().enumerate().rev() {
+                pieces.load([at, 999], weightless).unwrap();
+                assert_eq!(pieces.get(at), Some(piece));
+            }
+            assert_eq!(pieces.get(list.len()), None);
+            let at_once: Pieces<String> = in_file(number).unwrap();
+            at_once.load_all(weightless).unwrap();
+            assert!(at_once.loaded().map(|(_, piece)| piece).eq(list));
+            assert_eq!(at_once.get(list.len()), None);
+        }
+        let some: Pieces<String> = in_file(1).unwrap();
+        some.load([50], weightless).unwrap();
+        assert!((1..20).contains(&some.loaded().count()), "{}", some.loaded().count());
+    }
+
+    #[test]
+    fn what_is_not_sound_or_too_large_is_an_error() {
+        let lists = [vec!["ab".to_string(), "cd".into()]];
+        let load = |file: &Arc<PieceFile>, weigh: &dyn Fn(&String) -> Option<u64>| {
+            let pieces = Pieces::in_file(file, 0, &DecodeBudget::new(ALL)).unwrap();
+            pieces.load([0], weigh)
+        };
+        let sound = file(&lists, |_| ());
+        assert!(load(&sound, &weightless).is_ok());
+        let refused = load(&sound, &|piece| (piece != "cd").then_some(0));
+        assert!(matches!(refused, Err(Error::Model { .. })), "it stands beside the piece named");
+        assert!(matches!(load(&sound, &|_| Some(ALL)), Err(Error::TooLarge { .. })));
+        sound.allow(&DecodeBudget::new(20));
+        assert!(matches!(load(&sound, &weightless), Err(Error::TooLarge { .. })));
+
+        // A block of two pieces: length 3, length 2 and "ab"; the same with "cd".
+        let forged = |at: usize, byte: u8| file(&lists, |blocks| blocks[0][at] = byte);
+        for (at, byte) in [(0, 4), (0, 0xff), (1, 9), (4, 2), (5, 0x80)] {
+            let refused = load(&forged(at, byte), &weightless);
+            assert!(matches!(refused, Err(Error::Model { .. })), "{at} {byte}");
+        }
+    }
+
+    #[test]
+    fn a_layout_that_no_file_has_is_refused() {
+        let new = |lengths: &[usize], n_numbers: &[u32]| {
+            let blocks = vec![vec![0]; 2];
+            let source = Source::Memory([0, 0].into());
+            let blocks = BlockFile::new(source, "m".as_ref(), &table(&blocks), 0, 2).unwrap();
+            let layout = PieceLayout { lengths: lengths.into(), n_numbers: n_numbers.into() };
+            PieceFile::new(blocks, 0, layout, &DecodeBudget::new(1000), 1000).is_some()
+        };
+        assert!(new(&[1, 3], &[1, 2]));
+        assert!(!new(&[1, 3], &[1, 1]), "a number is in no block");
+        assert!(!new(&[1, 3], &[1, 3]), "a block has more numbers than there are");
+        assert!(!new(&[1, 3], &[3, 0]), "a block has none");
+        assert!(!new(&[1, 3], &[3]), "a block is left");
+        assert!(!new(&[usize::MAX], &[1, 1]) && !new(&[2000], &[1000, 1000]), "too many");
     }
 }

@@ -173,8 +173,17 @@ impl Factors {
 
     /// Reads the factors of some inputs, as far as they are still in a file.
     pub(super) fn load(&self, inputs: impl IntoIterator<Item = usize>) -> Result<()> {
-        self.inputs
-            .load(inputs, |input| input.are_sound(&self.label_rows).then(|| input.log_odds_bytes()))
+        self.inputs.load(inputs, |input| self.weigh(input))
+    }
+
+    /// Reads the factors of all inputs, unless they are in memory.
+    pub(super) fn load_all(&self) -> Result<()> {
+        self.inputs.load_all(|input| self.weigh(input))
+    }
+
+    /// The bytes of what is computed from the factors of an input that was read; none if they are not sound.
+    fn weigh(&self, input: &InputFactors) -> Option<u64> {
+        input.are_sound(&self.label_rows).then(|| input.log_odds_bytes())
     }
 
     pub(super) fn n_inputs(&self) -> usize {

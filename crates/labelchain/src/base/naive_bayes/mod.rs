@@ -567,12 +567,16 @@ impl BaseModel for NaiveBayesModel {
 
     /// A sparse row needs the factors of the inputs that it stores, and a dense one those of all.
     fn load(&self, wanted: Wanted) -> Result<()> {
+        /// More rows need most inputs, and find them faster where there are all.
+        const FEW_ROWS: usize = 64;
         match wanted {
-            Wanted::Scores(Block { features: features @ Matrix::Sparse(_), rows, .. }) => {
+            Wanted::Scores(Block { features: features @ Matrix::Sparse(_), rows, .. })
+                if rows.len() <= FEW_ROWS =>
+            {
                 let inputs = rows.iter().flat_map(|&row| features.entries(row));
                 self.factors.load(inputs.map(|(input, _)| input))
             }
-            _ => self.factors.load(0..self.n_features()),
+            _ => self.factors.load_all(),
         }
     }
 
