@@ -12,15 +12,15 @@ use labelchain::{Error, LabelChain, Method, Model, Result, Seed, Settings};
 /// Rows of numbers and labels that depend on each other, and enough rows that trees have several branches.
 fn numbers() -> Dataset {
     let network =
-        LabelNetwork { n_rows: 700, n_labels: 3, n_features: 4, ..LabelNetwork::default() };
+        LabelNetwork { n_rows: 3000, n_labels: 3, n_features: 4, ..LabelNetwork::default() };
     network.generate("numbers", Seed::new(3)).unwrap()
 }
 
-/// Rows that have a few of a thousand words each: row n has words n, 2 n, 3 n and so on.
-fn words() -> Dataset {
+/// Rows that have a few of many words each.
+fn words(n_words: usize) -> Dataset {
     let mut text = String::new();
     for n in 1..200usize {
-        let mut words: Vec<usize> = (1..9).map(|of| of * n * n % 1000 + 1).collect();
+        let mut words: Vec<usize> = (1..9).map(|of| of * n * n * 7 % n_words + 1).collect();
         words.sort_unstable();
         words.dedup();
         let words: Vec<String> = words.iter().map(|word| format!("{word}:1")).collect();
@@ -58,7 +58,8 @@ fn saved(model: &Model, directory: &Path) -> PathBuf {
 #[test]
 fn every_method_answers_the_same_row_by_row_and_all_at_once() {
     let directory = tempfile::tempdir().unwrap();
-    for (data, n_asked) in [(numbers().select(&(0..200).collect::<Vec<_>>()), 30), (words(), 10)] {
+    for (data, n_asked) in [(numbers().select(&(0..200).collect::<Vec<_>>()), 30), (words(300), 10)]
+    {
         let asked: Vec<usize> = (0..n_asked).map(|n| n * 6).collect();
         for method in Method::all() {
             let trained = quick(method).fit(&data).unwrap();
@@ -84,18 +85,18 @@ fn every_method_answers_the_same_row_by_row_and_all_at_once() {
     }
 }
 
-/// Every byte of the file, one after the other, is another: what is answered about one row is the same, or it
-/// is an error. Pieces that the row does not need are not missed.
+/// One byte of the file is another, at a hundred places: what is answered about one row is the same, or it is an
+/// error. Pieces that the row does not need are not missed.
 #[test]
 fn one_row_misses_only_what_it_needs() {
     let directory = tempfile::tempdir().unwrap();
-    for (method, data) in [("ecc-nb", words()), ("certain-forest", numbers())] {
+    for (method, data) in [("ecc-nb", words(20_000)), ("certain-forest", numbers())] {
         let trained = quick(method.parse().unwrap()).fit(&data).unwrap();
         let path = saved(&trained, directory.path());
         let (whole, row) = (fs::read(&path).unwrap(), data.select(&[5]));
         let expected = answers(&trained, &row).unwrap();
         let (mut n_refused, mut n_not_missed) = (0, 0);
-        for at in (0..whole.len()).step_by(whole.len() / 400) {
+        for at in (0..whole.len()).step_by(whole.len() / 100) {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x40;
             fs::write(&path, &damaged).unwrap();
@@ -112,7 +113,7 @@ fn one_row_misses_only_what_it_needs() {
             let verified = Model::load(&path, u64::MAX).and_then(|model| model.verify());
             assert!(matches!(verified, Err(Error::Model { .. })), "{method}, byte {at}");
         }
-        assert!(n_refused > 0 && n_not_missed > 100, "{method}: {n_refused}, {n_not_missed}");
+        assert!(n_refused > 0 && n_not_missed > 25, "{method}: {n_refused}, {n_not_missed}");
     }
 }
 
@@ -121,7 +122,7 @@ fn one_row_misses_only_what_it_needs() {
 #[test]
 fn a_loaded_model_does_not_change_with_its_file() {
     let directory = tempfile::tempdir().unwrap();
-    for (method, data) in [("ecc-nb", words()), ("certain-forest", numbers())] {
+    for (method, data) in [("ecc-nb", words(20_000)), ("certain-forest", numbers())] {
         let train = |seed| quick(method.parse().unwrap()).seed(seed).fit(&data).unwrap();
         let (first, second) = (train(1), train(2));
         let path = saved(&first, directory.path());
@@ -145,7 +146,7 @@ fn a_loaded_model_does_not_change_with_its_file() {
 #[test]
 fn pieces_are_bounded_by_the_memory_that_a_model_may_use() {
     let directory = tempfile::tempdir().unwrap();
-    for (method, data) in [("ecc-nb", words()), ("certain-forest", numbers())] {
+    for (method, data) in [("ecc-nb", words(20_000)), ("certain-forest", numbers())] {
         let trained = quick(method.parse().unwrap()).fit(&data).unwrap();
         let path = saved(&trained, directory.path());
         let least = |works: &dyn Fn(u64) -> bool| {

@@ -870,7 +870,7 @@ fn new_trees_are_as_many_as_the_share_of_the_new_rows() {
 
 #[test]
 fn a_tree_in_pieces_is_the_same_tree() {
-    let network = LabelNetwork { n_rows: 900, n_features: 5, ..LabelNetwork::default() };
+    let network = LabelNetwork { n_rows: 2500, n_features: 5, ..LabelNetwork::default() };
     let data = network.generate("network", Seed::new(4)).unwrap();
     let model = fitted(&data, &small());
     let (n_sets, n_rows) = (model.sets.n_rows(), model.rows.len());
