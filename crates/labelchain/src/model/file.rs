@@ -448,7 +448,7 @@ mod tests {
             "br-nb",
             "ecc-svm",
             "ga-nb",
-            "certain-forest",
+            "ecc-forest",
         ];
         // Each in a thread of its own, for there are many damages.
         methods.into_par_iter().for_each(|method| check(method, method != "br-knn"));
