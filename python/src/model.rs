@@ -231,8 +231,9 @@ impl Model {
 
     /// Which rows the trees of a forest drew from: how many trees, and the first and the last row of theirs.
     #[getter]
-    fn tree_rows(&self) -> Vec<(usize, usize, usize)> {
-        self.model.tree_rows().into_iter().map(|of| (of.n_trees, of.first, of.last)).collect()
+    fn tree_rows(&self) -> PyResult<Vec<(usize, usize, usize)>> {
+        let rows = self.model.tree_rows().map_err(exception)?;
+        Ok(rows.into_iter().map(|of| (of.n_trees, of.first, of.last)).collect())
     }
 
     /// The bytes that work on this machine may take.

@@ -35,6 +35,8 @@ impl Served {
                 accepted: "one that was trained on single rows, which is what a request has",
             });
         }
+        // A request should neither wait for the disk nor find a file that was written over meanwhile.
+        model.verify()?;
         let columns = model.columns();
         let options = ReadOptions {
             // Labels stand in a part of their own, so that a row that has one is refused by name.

@@ -9,6 +9,7 @@ use labelchain::Seed;
 use labelchain::base::Forest;
 use labelchain::chain::{AnyOrderModel as _, Block, ChainLearner as _, Route, Scoring as _};
 use labelchain::data::{ReadOptions, read};
+use labelchain::pieces::PieceWriter;
 use labelchain::prepare::Prepared;
 
 fn main() {
@@ -28,7 +29,7 @@ fn main() {
         let (_, law) = timed(|| model.score(&block));
         let (_, answer) = timed(|| model.decisions(&block, Route::ByCertainty));
         let each = 1e6 / rows.len() as f64;
-        let n_bytes = model.encode().unwrap().len();
+        let n_bytes = model.encode(&mut PieceWriter::default()).unwrap().len();
         println!(
             "{{\"grow\":{grow},\"trust\":{},\"law_us\":{},\"walk_us\":{},\"bytes\":{n_bytes}}}",
             whole - grow,

@@ -29,6 +29,11 @@ impl DecodeBudget {
         self.0.get() == 0
     }
 
+    /// How many are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.0.get()
+    }
+
     /// Takes so many bytes; none if there are not enough.
     pub(crate) fn take(&self, bytes: u64) -> Option<()> {
         let left = self.0.get().saturating_sub(bytes);

@@ -55,9 +55,11 @@
 //! Nothing here prints, exits or keeps global state (but for the names of files that are being written), and the same [`Seed`] gives the same bytes,
 //! whatever the number of threads.
 
+mod blocks;
 pub mod decode;
 pub mod error;
 pub mod memory;
+pub mod pieces;
 pub mod progress;
 pub mod seed;
 pub mod settings;

@@ -23,16 +23,18 @@ fn forest(method: &str, n_rows: usize) -> Model {
 fn trees_say_which_rows_they_drew_from() {
     for method in ["certain-forest", "ecc-forest", "br-forest"] {
         let first = forest(method, 100);
-        assert_eq!(first.tree_rows().len(), 1);
+        assert_eq!(first.tree_rows().unwrap().len(), 1);
         let grown = [
             first.grow_trees(&block(100, 160), 100, 4).unwrap(),
             first.grow_trees(&block(160, 200), 160, 2).unwrap(),
         ];
         let joined = first.clone().with_trees(6, &grown).unwrap();
         assert_eq!(joined.n_rows(), 200);
-        let found: Vec<usize> = joined.tree_rows().iter().map(|of| of.n_trees).collect();
+        let found: Vec<usize> = joined.tree_rows().unwrap().iter().map(|of| of.n_trees).collect();
         assert_eq!(found, [6, 4, 2]);
-        for (of, (from, to)) in joined.tree_rows().iter().zip([(0, 100), (100, 160), (160, 200)]) {
+        for (of, (from, to)) in
+            joined.tree_rows().unwrap().iter().zip([(0, 100), (100, 160), (160, 200)])
+        {
             assert!(from <= of.first && of.first < of.last && of.last < to, "{of:?}");
         }
         // It does not matter in which order they are grown, and a file keeps all of it.
@@ -41,7 +43,7 @@ fn trees_say_which_rows_they_drew_from() {
         let bytes = joined.to_bytes().unwrap();
         assert!(again.to_bytes().unwrap() == bytes);
         let read = Model::from_bytes(&bytes).unwrap();
-        assert_eq!(read.tree_rows(), joined.tree_rows());
+        assert_eq!(read.tree_rows().unwrap(), joined.tree_rows().unwrap());
         // What rests on rows that trees have not seen is not known of all rows.
         assert!(first.out_of_bag().is_some() && joined.out_of_bag().is_none());
         assert_eq!(joined.tuned_value("trust"), first.tuned_value("trust"));
@@ -65,7 +67,10 @@ fn what_does_not_follow_is_refused() {
     assert!(first.grow_trees(&block(100, 160), 100, 0).is_err());
     let bayes = LabelChain::new("ecc-nb").unwrap().set("updatable", true).unwrap();
     let bayes = bayes.fit(&block(0, 100)).unwrap();
-    assert!(bayes.grow_trees(&block(100, 160), 100, 4).is_err() && bayes.tree_rows().is_empty());
+    assert!(
+        bayes.grow_trees(&block(100, 160), 100, 4).is_err()
+            && bayes.tree_rows().unwrap().is_empty()
+    );
     let dynamic = forest("dynamic-forest", 60);
     assert!(dynamic.grow_trees(&block(100, 160), 60, 4).is_err());
 

@@ -47,13 +47,14 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let model = self.model.load(self.max_memory)?;
+        model.verify()?;
         if self.json {
-            return print_data(&(json(&model).to_string() + "\n"));
+            return print_data(&(json(&model)?.to_string() + "\n"));
         }
         if let Some(label) = &self.tree {
             return print(&self.tree(&model, label)?);
         }
-        print(&format!("{}: {}", self.model.model.display(), text(&model)))
+        print(&format!("{}: {}", self.model.model.display(), text(&model)?))
     }
 }
 
@@ -82,7 +83,7 @@ impl Show {
 }
 
 /// The promise of `show --json`.
-fn json(model: &Model) -> Value {
+fn json(model: &Model) -> Result<Value> {
     let feature = |attribute: &Attribute| match attribute.values() {
         None => json!({"name": attribute.name, "kind": "numeric"}),
         Some(values) => json!({"name": attribute.name, "kind": "nominal", "values": values}),
@@ -140,10 +141,11 @@ fn json(model: &Model) -> Value {
         "members": model.members().iter().map(member).collect::<Vec<_>>(),
     });
     // Only forests have them.
-    if !model.tree_rows().is_empty() {
-        value["tree_rows"] = model.tree_rows().iter().map(tree_rows_json).collect();
+    let tree_rows = model.tree_rows()?;
+    if !tree_rows.is_empty() {
+        value["tree_rows"] = tree_rows.iter().map(tree_rows_json).collect();
     }
-    value
+    Ok(value)
 }
 
 /// The kind of a column in a word.
@@ -206,7 +208,7 @@ fn machines(model: &Model) -> Option<Vec<Value>> {
 }
 
 /// A page for people: what it was trained on, the settings, then a line for each member.
-fn text(model: &Model) -> String {
+fn text(model: &Model) -> Result<String> {
     let mut page = format!(
         "{}, seed {}, by labelchain {} (model format {})\n\n",
         model.method(),
@@ -217,7 +219,7 @@ fn text(model: &Model) -> String {
     let about = [
         ("strategy", model.method().strategy().about.to_string()),
         ("base", model.method().base().about.to_string()),
-        ("trained on", format!("{} rows{}", model.n_rows(), tree_rows(model))),
+        ("trained on", format!("{} rows{}", model.n_rows(), in_words(&model.tree_rows()?))),
         ("made of", model.bags().map_or("single rows".into(), BagTransform::story)),
         ("features", columns_in_words(model)),
         ("labels", named(model, 0..model.label_names().len())),
@@ -266,12 +268,12 @@ fn text(model: &Model) -> String {
         );
     }
     page.push_str("\nMembers count from 0. --json has every row, feature and order.\n");
-    page
+    Ok(page)
 }
 
 /// Which rows the trees of a forest drew from, where these are not the same for all.
-fn tree_rows(model: &Model) -> String {
-    match &model.tree_rows()[..] {
+fn in_words(tree_rows: &[TreeRows]) -> String {
+    match tree_rows {
         [] | [_] => String::new(),
         all => {
             let part = |of: &TreeRows| format!("{} of rows {}–{}", of.n_trees, of.first, of.last);

@@ -24,6 +24,7 @@ use crate::chain::{
 use crate::decode::{Decode, DecodeBudget, decode};
 use crate::ensemble::{MemberRows, Sampling, VoteTies};
 use crate::error::Result;
+use crate::pieces::PieceFile;
 use crate::prepare::{MAX_FEATURES, MAX_IMBALANCE, Prepared, SELECT};
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Settings};
@@ -67,7 +68,7 @@ pub enum BaseKind {
         /// Reads the settings and tunes those that are left to the data.
         learner: fn(&BaseTask) -> Result<Box<dyn AnyOrderLearner>>,
         /// Reads back what [`AnyOrderModel::encode`] wrote; none if it is damaged.
-        decode: Decode<dyn AnyOrderModel>,
+        decode: DecodeModel,
     },
     /// Models that are trained for one order each.
     FixedOrder {
@@ -77,6 +78,10 @@ pub enum BaseKind {
         decode: Decode<dyn FixedOrderModel>,
     },
 }
+
+/// Reads back a model from its bytes, and from a file what it keeps in pieces; none if it is damaged or becomes
+/// too much.
+pub type DecodeModel = fn(&[u8], &DecodeBudget, &Arc<PieceFile>) -> Option<Arc<dyn AnyOrderModel>>;
 
 /// A model that members share and that consists of parts, such as trees, which are trained without a look
 /// at each other.
@@ -199,11 +204,12 @@ impl Base {
     }
 }
 
-/// Reads back a model that can be walked in any order; whoever calls it asks whether the model
+/// Reads back a model that can be walked in any order and keeps nothing in pieces; whoever calls it asks whether the model
 /// [fits](crate::chain::BaseModel::fits).
 pub fn decode_any_order<M: ChainModel + DeserializeOwned>(
     bytes: &[u8],
     budget: &DecodeBudget,
+    _pieces: &Arc<PieceFile>,
 ) -> Option<Arc<dyn AnyOrderModel>> {
     Some(Arc::new(decode::<M>(bytes, budget)?))
 }

@@ -9,6 +9,7 @@ use super::walk::walk;
 use super::{BaseModel, Block, Collector, Decisions, Route, Scoring, TunedSetting};
 use crate::data::{Dataset, LabelMatrix};
 use crate::error::{Error, Result};
+use crate::pieces::PieceWriter;
 use crate::prepare::{LabelView, Prepared};
 use crate::progress::Cancel;
 use crate::seed::Seed;
@@ -48,6 +49,11 @@ pub trait ChainModel: Scoring + Clone + Serialize {
     /// The model that has also learned from further rows; refused unless it keeps what that takes.
     fn updated(&self, _further: &FurtherRows) -> Result<Self> {
         Err(cannot_update())
+    }
+
+    /// The model as bytes. What rows need only some of is added to `pieces` instead.
+    fn to_stored(&self, _pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
     }
 }
 
@@ -136,8 +142,8 @@ pub trait AnyOrderModel: BaseModel {
         decisions.0
     }
 
-    /// The model as bytes, for a model file.
-    fn encode(&self) -> postcard::Result<Vec<u8>>;
+    /// See [`ChainModel::to_stored`]. All of the model has to be in memory.
+    fn encode(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>>;
 
     /// See [`ChainModel::concat_columns`]; none also where the other model is of another kind.
     fn concat_columns(&self, other: &dyn AnyOrderModel) -> Option<Arc<dyn AnyOrderModel>>;
@@ -151,8 +157,8 @@ impl<M: ChainModel> AnyOrderModel for M {
         walk(self, block, walks);
     }
 
-    fn encode(&self) -> postcard::Result<Vec<u8>> {
-        postcard::to_stdvec(self)
+    fn encode(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
+        self.to_stored(pieces)
     }
 
     fn concat_columns(&self, other: &dyn AnyOrderModel) -> Option<Arc<dyn AnyOrderModel>> {

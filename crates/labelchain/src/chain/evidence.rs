@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::{Attribution, Block, Route, Scale, Score};
 use crate::data::{Attribute, LabelId};
 use crate::distance::Needs;
+use crate::error::Result;
 use crate::prepare::{LabelView, Standardizer};
 
 /// What is known about one row: cheap to copy, changed by each decision.
@@ -99,6 +100,12 @@ pub trait BaseModel: Any + Send + Sync {
     /// fitted always fits; one that was decoded is asked before anything else is.
     fn fits(&self, dimensions: &Dimensions) -> bool;
 
+    /// Reads what is wanted of the model and is still in the file that it comes from. Scoring, and all else
+    /// that is asked of a model, finds in memory what it looks at, because it was loaded before.
+    fn load(&self, _wanted: Wanted) -> Result<()> {
+        Ok(())
+    }
+
     /// The values of settings that were left to the data while the model was fitted.
     fn tuned(&self) -> Vec<TunedSetting> {
         Vec::new()
@@ -124,6 +131,15 @@ pub trait BaseModel: Any + Send + Sync {
     fn text(&self, _label: LabelId, _inputs: &InputNames) -> Option<String> {
         None
     }
+}
+
+/// What of a model has to be in memory.
+#[derive(Clone, Copy)]
+pub enum Wanted<'a> {
+    /// What scoring these rows looks at.
+    Scores(&'a Block<'a>),
+    /// All of it: to explain answers, to learn from further rows, to be written.
+    Everything,
 }
 
 /// The sizes that all parts of a model file agree on.

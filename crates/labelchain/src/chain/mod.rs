@@ -31,7 +31,9 @@ pub use attribution::{Attribution, Contribution, Neighbour};
 pub use block::{Block, CellsAndSquares};
 pub use collect::{Collector, Decisions, OrderCounts, Outputs, Trace, Traces, WeightedLabelSets};
 pub(crate) use evidence::farthest_from_zero;
-pub use evidence::{BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting};
+pub use evidence::{
+    BaseModel, Dimensions, Evidence, InputNames, JointLaw, Scoring, TunedSetting, Wanted,
+};
 pub use fixed_order::{
     BinaryLearner, BinaryModel, FixedOrderChain, FixedOrderLearner, FixedOrderModel, OrderedModel,
 };

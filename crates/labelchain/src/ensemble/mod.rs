@@ -35,7 +35,8 @@ use rayon::prelude::*;
 
 use crate::chain::{
     AnyOrderModel, Attribution, BaseModel, Block, Collector, Decisions, Dimensions,
-    FixedOrderModel, FurtherRows, Order, OrderPolicy, Reason, Route, Trace, Traces, cannot_update,
+    FixedOrderModel, FurtherRows, Order, OrderPolicy, Reason, Route, Trace, Traces, Wanted,
+    cannot_update,
 };
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::Calibration;
@@ -162,6 +163,11 @@ impl Ensemble {
             && self.members.iter().all(|member| member.fits(dimensions))
     }
 
+    /// Reads what is wanted of the members and is still in a file.
+    pub(crate) fn load(&self, wanted: Wanted) -> Result<()> {
+        self.members.par_iter().try_for_each(|member| member.model().load(wanted))
+    }
+
     /// The members, in the order they were drawn.
     pub fn members(&self) -> &[Member] {
         &self.members
@@ -243,6 +249,7 @@ impl Ensemble {
 
     /// What members say of each row from the inputs alone, taken apart; the mean over members.
     pub fn attributions(&self, queries: &Queries, cancel: &Cancel) -> Result<Vec<Attribution>> {
+        self.load(Wanted::Everything)?;
         let mut by_row = Vec::with_capacity(queries.rows.n_rows());
         let ask = |member: &Member, block: &Block| member.model().attributions(block);
         self.ask(queries, cancel, ask, |_, by_member: Vec<Vec<Attribution>>| {
@@ -294,6 +301,7 @@ impl Ensemble {
         for start in (0..rows.n_rows()).step_by(rows_at_once(train)) {
             cancel.check()?;
             let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?.given(known);
+            self.load(Wanted::Scores(&block.view()))?;
             let answers = self.members.par_iter().map(|member| {
                 cancel.check()?;
                 Ok(ask(member, &block.view()))

@@ -150,7 +150,9 @@ impl Fitting<'_> {
             BaseKind::FixedOrder { learner, decode } => Models::FixedOrder {
                 learner: match self.parts {
                     [] => learner(&task)?,
-                    _ => Box::new(self.join_members(method, decode)?),
+                    _ => Box::new(
+                        self.join_members(method, |bytes, budget, _| decode(bytes, budget))?,
+                    ),
                 },
                 chained: Shared::default(),
                 independent: Shared::default(),

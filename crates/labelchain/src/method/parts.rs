@@ -18,12 +18,13 @@ use super::{Method, setting};
 use crate::base::PartBytes;
 use crate::chain::{
     AnyOrderLearner, AnyOrderModel, BaseModel, Dimensions, FixedOrderLearner, FixedOrderModel,
-    Order, TunedSetting,
+    Order, TunedSetting, Wanted,
 };
-use crate::decode::{Decode, DecodeBudget, decode};
+use crate::decode::{DecodeBudget, decode};
 use crate::distance::Needs;
 use crate::ensemble::{Candidate, MEMBERS, MemberRows, Sampling, is_sound};
 use crate::error::{Error, Result};
+use crate::pieces::{PieceFile, PieceWriter};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -80,6 +81,8 @@ struct SomeMembers {
     first: usize,
     /// As their base encodes them.
     models: Vec<Vec<u8>>,
+    /// What models of any order keep in pieces.
+    pieces: Vec<u8>,
 }
 
 impl Fitting<'_> {
@@ -94,11 +97,12 @@ impl Fitting<'_> {
         let here = Sampling { n_members: places.len(), ..sampling };
         self.reserve(base, here, self.train.memory())?;
         let (first, train, seed) = (places.start, self.train, self.seed);
+        let mut pieces = PieceWriter::default();
         let (models, tuned) = match &trained.models {
             Models::AnyOrder { learner, .. } => {
                 let member = fit.any_order_member(&**learner, is_chained);
                 let trained = sampling.some_candidates(places, train, seed, member)?;
-                (encoded(trained, |model| model.encode())?, learner.tuned_settings())
+                (encoded(trained, |model| model.encode(&mut pieces))?, learner.tuned_settings())
             }
             Models::FixedOrder { learner, .. } => {
                 let member = fit.fixed_order_member(&**learner, fit.given_order()?);
@@ -107,7 +111,8 @@ impl Fitting<'_> {
             }
         };
         let tuned = tuned.into_iter().map(|of| (of.setting.into(), of.values)).collect();
-        let members = SomeMembers { origin: self.origin(method)?, tuned, first, models };
+        let (origin, pieces) = (self.origin(method)?, pieces.into_bytes().map_err(too_large)?);
+        let members = SomeMembers { origin, tuned, first, models, pieces };
         postcard::to_stdvec(&members).map_err(too_large)
     }
 
@@ -115,7 +120,7 @@ impl Fitting<'_> {
     pub(super) fn join_members<M: SoundModel + ?Sized>(
         &self,
         method: Method,
-        decode_model: Decode<M>,
+        decode_model: impl Fn(&[u8], &DecodeBudget, &Arc<PieceFile>) -> Option<Arc<M>>,
     ) -> Result<TrainedMembers<M>> {
         let origin = self.origin(method)?;
         let n_members = self.sampling(method.base).n_members;
@@ -132,9 +137,12 @@ impl Fitting<'_> {
             if part.first != members.by_seed.len() {
                 return Err(refused("in another order"));
             }
+            let pieces = PieceFile::of_bytes(&part.pieces, "parts of the ensemble", &budget);
+            let pieces = Arc::new(pieces.ok_or_else(damaged)?);
+            pieces.allow(&budget);
             for model in &part.models {
-                let model =
-                    decode_model(model, &budget).filter(|model| model.fits_rows(self.train));
+                let model = decode_model(model, &budget, &pieces)
+                    .filter(|model| model.fits_rows(self.train));
                 let seed = Sampling::seed_of(self.seed, members.by_seed.len());
                 members.by_seed.push((seed, model.ok_or_else(damaged)?));
             }
@@ -235,12 +243,13 @@ impl SoundModel for dyn FixedOrderModel {
 fn fits_rows(model: &dyn BaseModel, train: &Prepared) -> bool {
     let data = train.data();
     let n_train = (model.needs() > Needs::Nothing).then(|| data.n_rows());
-    is_sound(model, &Dimensions::of(data.attributes(), data.n_labels(), data.n_rows(), n_train))
+    let dimensions = Dimensions::of(data.attributes(), data.n_labels(), data.n_rows(), n_train);
+    model.load(Wanted::Everything).is_ok() && is_sound(model, &dimensions)
 }
 
 fn encoded<M>(
     trained: Vec<Candidate<M>>,
-    encode: impl Fn(&M) -> postcard::Result<Vec<u8>>,
+    mut encode: impl FnMut(&M) -> postcard::Result<Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>> {
     trained.iter().map(|of| encode(&of.model).map_err(too_large)).collect()
 }

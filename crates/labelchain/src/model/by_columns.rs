@@ -106,6 +106,8 @@ impl Model {
         if is_of(&self) != is_of(&other) || self.label_names != other.label_names || is_encoded {
             return Err(refused);
         }
+        self.verify()?;
+        other.verify()?;
         self.attributes.extend(other.attributes);
         Ok(Model {
             standardizer: self.standardizer.concat_columns(other.standardizer),

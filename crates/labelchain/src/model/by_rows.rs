@@ -29,7 +29,7 @@ impl Model {
     /// let forest = LabelChain::new("certain-forest")?.set("trees", 16)?.fit(&first)?;
     /// let grown = forest.grow_trees(&rest, 50, 6)?;
     /// let forest = forest.with_trees(10, &[grown])?;
-    /// let trees: Vec<usize> = forest.tree_rows().iter().map(|of| of.n_trees).collect();
+    /// let trees: Vec<usize> = forest.tree_rows()?.iter().map(|of| of.n_trees).collect();
     /// assert_eq!((forest.n_rows(), trees), (80, vec![10, 6]));
     /// # Ok::<(), labelchain::Error>(())
     /// ```
@@ -65,8 +65,8 @@ impl Model {
 
     /// Which rows the trees of a forest drew from: one entry where all drew from the same rows, more where some rows
     /// were in another place, or came later; none where it is no forest.
-    pub fn tree_rows(&self) -> Vec<TreeRows> {
-        self.forest().map(ForestModel::tree_rows).unwrap_or_default()
+    pub fn tree_rows(&self) -> Result<Vec<TreeRows>> {
+        self.forest().map_or(Ok(vec![]), ForestModel::tree_rows)
     }
 
     fn forest(&self) -> Result<&ForestModel> {

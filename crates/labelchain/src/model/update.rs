@@ -90,6 +90,7 @@ impl Model {
             let purpose = "learning from further rows".into();
             return Err(Error::TooFewRows { needed: 1, found: 0, purpose });
         }
+        self.verify()?;
         let mut notes = Vec::new();
         let (label_names, labels) = self.labels_of(new, path, how.new_labels, &mut notes)?;
         let known = match how.new_values {

@@ -111,13 +111,27 @@ fn results(bytes: &[u8]) {
     }
 }
 
-/// The model file with this content, under a checksum that fits: what a stranger would send.
+/// The model file with these blocks, under checksums that fit: what a stranger would send. The content is the
+/// number of blocks, one byte, their lengths, four bytes each, and the blocks, of which the last has what is left.
 pub(crate) fn load(content: &[u8]) -> Option<Model> {
+    let (&n_blocks, rest) = content.split_first()?;
+    let (lengths, mut rest) = rest.split_at_checked(4 * usize::from(n_blocks))?;
+    let (mut table, blocks) = (Vec::new(), rest);
+    for (at, length) in lengths.chunks(4).enumerate() {
+        let is_last = at + 1 == usize::from(n_blocks);
+        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+        let length = if is_last { rest.len() } else { length.min(rest.len()) };
+        let (block, others) = rest.split_at(length);
+        rest = others;
+        table.extend_from_slice(&(length as u64).to_le_bytes());
+        table.extend_from_slice(blake3::hash(block).as_bytes());
+    }
     let mut bytes = b"labelchain model".to_vec();
     bytes.extend_from_slice(&Model::FORMAT.to_le_bytes());
-    bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(blake3::hash(content).as_bytes());
-    bytes.extend_from_slice(content);
+    bytes.extend_from_slice(&(table.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(blake3::hash(&table).as_bytes());
+    bytes.extend_from_slice(&table);
+    bytes.extend_from_slice(blocks);
     let mut model = None;
     with_file("fuzz.labelchain", &bytes, |path| model = Model::load(path, MAX_MEMORY).ok());
     model

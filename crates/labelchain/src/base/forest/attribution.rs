@@ -66,7 +66,7 @@ impl ForestModel {
         let mut means = vec![0.0; self.n_inputs];
         let mut n_split = 0;
         let mut sums = vec![0u64; self.sets.n_labels()];
-        for tree in &self.trees {
+        for tree in self.trees.iter() {
             let mut gains = vec![0.0; self.n_inputs];
             tree.for_each_split(|input, left, right| {
                 let mut worth = |leaves| worth(&self.sets, tree.entries_in(leaves), &mut sums);

@@ -1,8 +1,10 @@
 //! The forest as a base learner: its settings and its row in the table.
 
+use std::sync::Arc;
+
 use super::parts::TREES_AS_PARTS;
 use super::{Forest, ForestModel, Importance};
-use crate::base::{Base, BaseKind, Updating, decode_any_order};
+use crate::base::{Base, BaseKind, Updating};
 use crate::data::Matrix;
 use crate::ensemble::MemberRows;
 use crate::error::{Error, Result};
@@ -57,7 +59,7 @@ pub(in crate::base) static BASE: Base = Base {
     about: "one forest for all labels",
     kind: BaseKind::AnyOrder {
         learner: |task| Ok(Box::new(Forest::of(task.settings))),
-        decode: decode_any_order::<ForestModel>,
+        decode: |bytes, budget, file| Some(Arc::new(ForestModel::stored(bytes, budget, file)?)),
     },
     member_rows: MemberRows::Shared,
     learns_by_column: false,

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::tree::Tree;
 use super::{Forest, ForestModel};
-use crate::chain::{BaseModel as _, Dimensions, FurtherRows};
+use crate::chain::{BaseModel as _, Dimensions, FurtherRows, Wanted};
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Result};
 
@@ -18,6 +19,8 @@ struct GrownTrees {
     first: usize,
     n_rows: usize,
     forest: ForestModel,
+    /// Those of the forest, which keeps them apart.
+    trees: Vec<Tree>,
 }
 
 /// Trees that drew from the same rows.
@@ -39,7 +42,8 @@ impl ForestModel {
         }
         let forest = self.grown_on(&Forest::of(further.settings), further, n_trees)?;
         let (first, n_rows) = (further.n_before, further.data.n_rows());
-        let grown = GrownTrees { first, n_rows, forest };
+        let trees = forest.trees.to_vec();
+        let grown = GrownTrees { first, n_rows, forest, trees };
         postcard::to_stdvec(&grown).map_err(|_| refused("too large to be written"))
     }
 
@@ -52,12 +56,16 @@ impl ForestModel {
         blocks: &[Vec<u8>],
         budget: &DecodeBudget,
     ) -> Result<(ForestModel, usize)> {
+        self.load(Wanted::Everything)?;
         if !(1..=self.trees.len()).contains(&n_kept) {
             return Err(refused(&format!("{n_kept} of {} trees kept", self.trees.len())));
         }
         let (mut whole, mut n_kept, mut n_before) = (self.clone(), n_kept, n_rows);
         for block in blocks {
-            let block: Option<GrownTrees> = decode(block, budget);
+            let block = decode(block, budget).map(|mut block: GrownTrees| {
+                block.forest.trees = std::mem::take(&mut block.trees).into();
+                block
+            });
             let fits = |block: &GrownTrees| {
                 block.forest.fits(&Dimensions {
                     n_labels: self.sets.n_labels(),
@@ -79,9 +87,10 @@ impl ForestModel {
 
     /// Which rows the trees drew from, trees of one block after those of another: one entry where all drew from the
     /// same rows.
-    pub(crate) fn tree_rows(&self) -> Vec<TreeRows> {
+    pub(crate) fn tree_rows(&self) -> Result<Vec<TreeRows>> {
+        self.load(Wanted::Everything)?;
         let mut all: Vec<TreeRows> = Vec::new();
-        for tree in &self.trees {
+        for tree in self.trees.iter() {
             let rows = || tree.rows().iter().map(|&row| self.rows[row as usize]);
             let (Some(first), Some(last)) = (rows().min(), rows().max()) else { continue };
             match all.last_mut() {
@@ -93,7 +102,7 @@ impl ForestModel {
                 _ => all.push(TreeRows { n_trees: 1, first, last }),
             }
         }
-        all
+        Ok(all)
     }
 }
 

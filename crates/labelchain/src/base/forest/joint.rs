@@ -16,6 +16,7 @@
 use rayon::prelude::*;
 
 use super::ForestModel;
+use super::tree::LeafEntry;
 use crate::chain::Block;
 use crate::data::Matrix;
 
@@ -62,12 +63,10 @@ struct Scratch<'m> {
     reached: Vec<u32>,
     /// The cells of sparse rows; 0 between rows.
     cells: Vec<f64>,
-    /// The leaf of each row in each tree, tree by tree.
-    leaves: Vec<u32>,
+    /// The label sets of the leaf of each row in each tree, tree by tree; none where the tree is not asked about
+    /// the row.
+    leaves: Vec<Option<&'m [LeafEntry]>>,
 }
-
-/// No leaf: the tree is not asked about the row.
-const NOT_ASKED: u32 = u32::MAX;
 
 impl<'m> Scratch<'m> {
     fn new(model: &'m ForestModel, drawn: Option<&'m [Vec<u64>]>) -> Scratch<'m> {
@@ -109,32 +108,27 @@ impl<'m> Scratch<'m> {
         let place = |row: &usize| model.rows.binary_search(row).ok();
         let places: Vec<Option<usize>> = rows.iter().map(place).collect();
         self.leaves.clear();
-        for (at, tree) in model.trees.iter().enumerate() {
+        for at in 0..model.trees.n_trees() {
             for (cells, place) in cells.iter().zip(&places) {
                 let has_drawn = match (self.drawn, place) {
                     (Some(drawn), Some(place)) => drawn[at][place / 64] >> (place % 64) & 1 == 1,
                     _ => false,
                 };
-                let leaf =
-                    if has_drawn { NOT_ASKED } else { tree.leaf_of(|input| cells[input]) as u32 };
-                self.leaves.push(leaf);
+                let reached = || model.trees.reached_in(at, |input| cells[input]);
+                self.leaves.push((!has_drawn).then(reached));
             }
         }
     }
 
     /// The label sets of one of so many rows, in the order in which trees reach them.
     fn law(&mut self, row: usize, n_rows: usize) -> Vec<Reached> {
-        let leaves = || self.leaves[row..].iter().step_by(n_rows).copied();
-        let n_asked = leaves().filter(|&leaf| leaf != NOT_ASKED).count();
+        let leaves = || self.leaves[row..].iter().step_by(n_rows).flatten();
+        let n_asked = leaves().count();
         let of_tree = (WHOLE / n_asked.max(1) as f64).floor();
         self.reached.clear();
-        for (tree, leaf) in self.model.trees.iter().zip(leaves()) {
-            if leaf == NOT_ASKED {
-                continue;
-            }
-            let entries = tree.entries_in(leaf as usize..leaf as usize + 1);
+        for entries in leaves() {
             let n_rows: u64 = entries.iter().map(|entry| u64::from(entry.count)).sum();
-            for entry in entries {
+            for entry in *entries {
                 let weight = (of_tree * f64::from(entry.count) / n_rows as f64).floor();
                 let sum = &mut self.weights[entry.set as usize];
                 if *sum == 0.0 && weight > 0.0 {

@@ -24,6 +24,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod trees;
 mod trust;
 mod update;
 mod varying;
@@ -34,17 +35,19 @@ pub(crate) use base::TREES;
 pub use blocks::TreeRows;
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{
     Attribution, BaseModel, Block, ChainLearner, ChainModel, Dimensions, FurtherRows, Scoring,
-    TunedSetting,
+    TunedSetting, Wanted,
 };
 use crate::data::LabelMatrix;
+use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Result};
+use crate::pieces::{PieceFile, PieceWriter};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 use bins::Column;
@@ -53,6 +56,7 @@ use grow::Soil;
 use joint::JointLaws;
 use labels::TrainingLabels;
 use tree::{MAX_INPUTS, Tree};
+use trees::{StoredTrees, Trees};
 use varying::UncommonInputs;
 
 /// A forest for all labels (docs/methods.md, 8.5).
@@ -114,7 +118,9 @@ pub struct ForestModel {
     sets: LabelMatrix,
     /// Which of them each of the rows fitted on has.
     set_of_row: Vec<u32>,
-    trees: Vec<Tree>,
+    /// A file has them in pieces.
+    #[serde(skip)]
+    trees: Trees,
     /// How much each input matters by permutation, where that was asked for; empty after an update, because the
     /// rows that older trees had not seen are gone.
     permutation: Option<Vec<f64>>,
@@ -127,6 +133,10 @@ pub struct ForestModel {
     /// For each tree, a bit for each of the rows that it drew; found out when someone asks.
     #[serde(skip)]
     drawn: OnceLock<Vec<Vec<u64>>>,
+    /// How much each input matters by the gain of splits; found out when someone asks, and kept in a file, so that
+    /// it need not be read for it.
+    #[serde(skip)]
+    gains: OnceLock<Vec<f64>>,
 }
 
 impl ChainLearner for Forest {
@@ -239,7 +249,7 @@ impl Forest {
             cancel: train.cancel(),
         };
         let grow = |tree: usize| soil.grow(seed.child("tree", tree));
-        let trees = trees.into_par_iter().map(grow).collect::<Result<_>>()?;
+        let trees = trees.into_par_iter().map(grow).collect::<Result<Vec<Tree>>>()?;
         let TrainingLabels { sets, set_of_row, .. } = labels;
         let (trust, drawn) = (trust.unwrap_or(0.0), OnceLock::new());
         Ok(ForestModel {
@@ -247,17 +257,35 @@ impl Forest {
             trust,
             sets,
             set_of_row,
-            trees,
+            trees: trees.into(),
             permutation: None,
             rows,
             seed,
             split_features: split_features.is_none().then_some(n_tried),
             drawn,
+            gains: OnceLock::new(),
         })
     }
 }
 
 impl ForestModel {
+    /// The model as [`ChainModel::to_stored`] wrote it; none if it is damaged or becomes too much.
+    fn stored(bytes: &[u8], budget: &DecodeBudget, file: &Arc<PieceFile>) -> Option<ForestModel> {
+        let (trees, gains, model): (StoredTrees, Vec<f64>, ForestModel) = decode(bytes, budget)?;
+        let trees = Trees::in_file(trees, file, budget)?;
+        Some(ForestModel { trees, gains: gains.into(), ..model })
+    }
+
+    /// How much each input matters by the gain of splits.
+    fn gains(&self) -> &[f64] {
+        self.gains.get_or_init(|| self.mean_gains())
+    }
+
+    /// Whether a tree is over its inputs, and has rows and label sets that there are.
+    fn tree_fits(&self, tree: &Tree) -> bool {
+        tree.fits(self.n_inputs, self.sets.n_rows(), self.rows.len())
+    }
+
     /// For each tree, a bit for each of the rows that it drew.
     fn drawn(&self) -> &[Vec<u64>] {
         let of_tree = |tree: &Tree| {
@@ -280,20 +308,36 @@ impl BaseModel for ForestModel {
 
     fn fits(&self, dimensions: &Dimensions) -> bool {
         let n_sets = self.sets.n_rows();
+        let are_shares = |shares: &[f64]| {
+            shares.len() == self.n_inputs && shares.iter().all(|of| (0.0..=1.0).contains(of))
+        };
         self.n_inputs == dimensions.n_features
             && (0.0..=1.0).contains(&self.trust)
             && self.split_features.is_none_or(|n| (1..=self.n_inputs.max(1)).contains(&n))
             && self.sets.is_sound(n_sets, dimensions.n_labels)
-            && !self.trees.is_empty()
             && self.set_of_row.len() == self.rows.len()
             && self.set_of_row.iter().all(|&set| (set as usize) < n_sets)
-            && self.trees.iter().all(|tree| tree.fits(self.n_inputs, n_sets, self.rows.len()))
-            && self.permutation.as_ref().is_none_or(|shares| {
-                (shares.is_empty() || shares.len() == self.n_inputs)
-                    && shares.iter().all(|share| (0.0..=1.0).contains(share))
-            })
+            && self.trees.fit(self.n_inputs, |tree| self.tree_fits(tree))
+            && self.permutation.as_ref().is_none_or(|of| of.is_empty() || are_shares(of))
+            && self.gains.get().is_none_or(|gains| are_shares(gains))
             && self.rows.is_sorted_by(|a, b| a < b)
             && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
+    }
+
+    fn load(&self, wanted: Wanted) -> Result<()> {
+        /// So many rows come to few of the branches.
+        const FEW_ROWS: usize = 16;
+        let fits = |tree: &Tree| self.tree_fits(tree);
+        match wanted {
+            Wanted::Scores(Block { features, rows, out_of_bag: false, .. })
+                if rows.len() <= FEW_ROWS =>
+            {
+                let load =
+                    |&row: &usize| self.trees.load_branches(|input| features.get(row, input), fits);
+                rows.iter().try_for_each(load)
+            }
+            _ => self.trees.load_all(fits),
+        }
     }
 
     fn attributions(&self, block: &Block) -> Vec<Attribution> {
@@ -302,7 +346,7 @@ impl BaseModel for ForestModel {
 
     fn importance(&self) -> Option<Vec<f64>> {
         match &self.permutation {
-            None => Some(self.mean_gains()),
+            None => Some(self.gains().to_vec()),
             Some(shares) => (!shares.is_empty()).then(|| shares.clone()),
         }
     }
@@ -337,6 +381,10 @@ impl Scoring for ForestModel {
 }
 
 impl ChainModel for ForestModel {
+    fn to_stored(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(&(self.trees.write(pieces)?, self.gains(), self))
+    }
+
     fn updated(&self, further: &FurtherRows) -> Result<ForestModel> {
         self.with_rows(&Forest::of(further.settings), further)
     }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::grow::draws;
 use super::labels::TrainingLabels;
+use super::tree::Tree;
 use super::{Forest, ForestModel};
 use crate::base::{BaseParts, BaseTask};
 use crate::chain::{BaseModel as _, ChainLearner, Dimensions};
@@ -23,7 +24,8 @@ pub(super) static TREES_AS_PARTS: BaseParts = BaseParts {
     n_parts: |settings| Forest::of(settings).n_trees,
     train: |task, rows, trees, seed| {
         let grown = Forest::of(task.settings).grow(task.train, rows, trees, seed)?;
-        postcard::to_stdvec(&grown).map_err(|_| refused("too large to be written"))
+        postcard::to_stdvec(&(&grown, &grown.trees[..]))
+            .map_err(|_| refused("too large to be written"))
     },
     learner: |task, parts| Ok(Box::new(GrownForest::join(task, parts)?)),
 };
@@ -38,14 +40,16 @@ impl GrownForest {
     /// The trees of the parts, one after the other.
     fn join(task: &BaseTask, parts: &[Vec<u8>]) -> Result<GrownForest> {
         let forest = Forest::of(task.settings);
-        let mut whole: Option<ForestModel> = None;
+        let (mut whole, mut trees) = (None::<ForestModel>, Vec::new());
         for part in parts {
             // A tree in memory takes a few times what it takes as bytes; a made-up part may not take more.
             let budget = DecodeBudget::new(part.len() as u64 * 64 + 4096);
-            let part: ForestModel = decode(part, &budget).ok_or_else(|| refused("damaged"))?;
-            match &mut whole {
+            let part: Option<(ForestModel, Vec<Tree>)> = decode(part, &budget);
+            let (part, grown) = part.ok_or_else(|| refused("damaged"))?;
+            trees.extend(grown);
+            match &whole {
                 None => whole = Some(part),
-                Some(whole) if whole.is_alike(&part) => whole.trees.extend(part.trees),
+                Some(whole) if whole.is_alike(&part) => {}
                 Some(_) => {
                     return Err(refused(
                         "grown on other rows than the first, or with other settings",
@@ -53,8 +57,8 @@ impl GrownForest {
                 }
             }
         }
-        let n_grown = whole.as_ref().map_or(0, |whole| whole.trees.len());
-        match whole {
+        let n_grown = trees.len();
+        match whole.map(|whole| ForestModel { trees: trees.into(), ..whole }) {
             Some(grown) if n_grown == forest.n_trees => {
                 if grown.split_features.is_some() != forest.split_features.is_none() {
                     Err(refused("grown with other settings"))

@@ -14,6 +14,7 @@ use crate::chain::{
     AnyOrderModel as _, Evidence, Order, Route, Score, decide, decide_by_certainty,
 };
 use crate::data::{Attribute, Dataset, Dense, LabelId, LabelNetwork, Matrix, Sparse};
+use crate::pieces::PieceWriter;
 use crate::progress::Cancel;
 use crate::settings::AnySetting;
 
@@ -405,7 +406,7 @@ proptest! {
         let (cells, labels) = coarse(n_rows, 7, 4, seed);
         let [dense, sparse] = [false, true].map(|is_sparse| {
             let data = data(&cells, &labels, is_sparse, true);
-            fitted(&data, &Forest { extra_trees, ..small() }).encode().unwrap()
+            fitted(&data, &Forest { extra_trees, ..small() }).encode(&mut PieceWriter::default()).unwrap()
         });
         prop_assert!(dense == sparse);
     }
@@ -441,7 +442,7 @@ fn permutation_does_not_praise_an_input_of_many_values() {
         let forest = Forest { importance, n_trees: 60, ..small() };
         let [one, seven] = [1, 7].map(|n| {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
-            threads.install(|| fitted(&data, &forest).encode().unwrap())
+            threads.install(|| fitted(&data, &forest).encode(&mut PieceWriter::default()).unwrap())
         });
         assert!(one == seven);
         fitted(&data, &forest).importance().unwrap()
@@ -470,7 +471,7 @@ fn the_number_of_inputs_is_chosen_out_of_bag() {
         assert_eq!(model.tuned()[0].values, [Some(n_chosen as f64)]);
         let split_features = Some(SplitFeatures::Number(n_chosen));
         let named = fitted(&data, &Forest { split_features, ..auto.clone() });
-        assert_eq!(named.trees, model.trees);
+        assert_eq!(*named.trees, *model.trees);
         // What was chosen stays: two rows alone would choose otherwise, and choosing again is not asked for.
         assert_eq!(model.followed_by(&named, 5, 200).split_features, Some(n_chosen));
     }
@@ -575,7 +576,7 @@ fn any_number_of_threads_grows_the_same_bytes() {
     for forest in [Forest::default(), Forest { extra_trees: true, ..Forest::default() }] {
         let [one, two, seven] = [1, 2, 7].map(|n| {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
-            threads.install(|| fitted(&data, &forest).encode().unwrap())
+            threads.install(|| fitted(&data, &forest).encode(&mut PieceWriter::default()).unwrap())
         });
         assert!(one == two && one == seven);
     }
@@ -734,9 +735,9 @@ fn a_model_that_was_made_up_does_not_fit() {
         model.fits(&dimensions)
     };
     assert!(!damaged(&|model| model.trust = f64::NAN));
-    assert!(!damaged(&|model| model.trees.clear()));
+    assert!(!damaged(&|model| model.trees = Trees::default()));
     assert!(!damaged(&|model| model.rows.swap(3, 4)));
-    assert!(!damaged(&|model| model.trees[0] = Tree::default()));
+    assert!(!damaged(&|model| model.trees = vec![Tree::default()].into()));
     assert!(!damaged(&|model| model.sets = LabelMatrix::empty(1, 3)));
     // Every change of one number of a tree that leads elsewhere is found: to a node before, to a child that
     // has a parent, beyond the end.
@@ -772,7 +773,7 @@ fn an_updated_forest_is_its_newest_trees_and_trees_of_the_new_rows() {
         let (n_kept, n_new) = (9.0, 6.0);
         let six = Forest { n_trees: 6, ..small() };
         let new = six.fit_independent(&Prepared::as_is(&new_rows), &all, Seed::new(7)).unwrap();
-        let kept = ForestModel { trees: old.trees[6..].to_vec(), ..old.clone() };
+        let kept = ForestModel { trees: old.trees[6..].to_vec().into(), ..old.clone() };
         assert_eq!((updated.trees.len(), updated.trust), (15, 0.7));
         let dimensions =
             Dimensions { n_labels: 5, n_features: 4, n_numbers: 12, n_rows: 140, n_train: None };
@@ -823,7 +824,7 @@ fn an_updated_forest_is_its_newest_trees_and_trees_of_the_new_rows() {
         }
         // Again after a second update that keeps all: lists of draws are taken over as they are.
         let nothing_new =
-            ForestModel { trees: Vec::new(), rows: no_row, set_of_row: vec![], ..new };
+            ForestModel { trees: Trees::default(), rows: no_row, set_of_row: vec![], ..new };
         for model in [&updated, &updated.followed_by(&nothing_new, 15, 140)] {
             let found = model.attribution(&block, 17).neighbours;
             assert_eq!(found.len(), expected.len());
@@ -865,4 +866,32 @@ fn new_trees_are_as_many_as_the_share_of_the_new_rows() {
     assert_eq!(n_added(1000, 100, 500, 500), 100);
     // Fewer are allowed than there are.
     assert_eq!(n_added(10, 100, 500, 500), 5);
+}
+
+#[test]
+fn a_tree_in_pieces_is_the_same_tree() {
+    let network = LabelNetwork { n_rows: 2500, n_features: 5, ..LabelNetwork::default() };
+    let data = network.generate("network", Seed::new(4)).unwrap();
+    let model = fitted(&data, &small());
+    let (n_sets, n_rows) = (model.sets.n_rows(), model.rows.len());
+    for tree in model.trees.iter() {
+        let (top, branches) = tree.cut();
+        assert!(branches.len() > 3, "{}", branches.len());
+        assert_eq!(top.n_ends(), branches.len());
+        assert!(top.fits_as_top(5));
+        assert!(branches.iter().all(|branch| branch.fits(5, n_sets, n_rows)));
+        let joined = top.with_branches(&branches);
+        assert!(joined.fits(5, n_sets, n_rows));
+        assert_eq!(joined.n_nodes(), tree.n_nodes());
+        for row in 0..data.n_rows() {
+            let cell = |input| data.features().get(row, input);
+            let leaf = tree.leaf_of(cell);
+            let branch = &branches[top.leaf_of(cell)];
+            assert_eq!(joined.leaf_of(cell), leaf);
+            assert_eq!(joined.rows_of(leaf), tree.rows_of(leaf));
+            assert_eq!(joined.entries_of(leaf), tree.entries_of(leaf));
+            assert_eq!(branch.entries_of(branch.leaf_of(cell)), tree.entries_of(leaf));
+        }
+        assert_eq!(joined.cut(), (top, branches));
+    }
 }

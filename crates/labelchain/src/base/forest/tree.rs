@@ -39,6 +39,9 @@ struct Node {
     child: u32,
 }
 
+/// A node that is still to be made a split or a leaf.
+const OPEN: Node = Node { threshold: 0.0, input: LEAF, child: 0 };
+
 const LEAF: u32 = u32::MAX;
 const MISSING_LEFT: u32 = 1 << 31;
 const NOMINAL: u32 = 1 << 30;
@@ -79,9 +82,8 @@ pub(super) struct Test {
 impl Tree {
     /// One node that is still to be made a split or a leaf.
     pub(super) fn new() -> Tree {
-        let open = Node { threshold: 0.0, input: LEAF, child: 0 };
         Tree {
-            nodes: vec![open],
+            nodes: vec![OPEN],
             starts: vec![0],
             entries: Vec::new(),
             row_starts: vec![0],
@@ -96,7 +98,7 @@ impl Tree {
         let (threshold, input) = (test.threshold, test.input | flags);
         let child = self.nodes.len();
         self.nodes[node] = Node { threshold, input, child: child as u32 };
-        self.nodes.extend([Node { threshold: 0.0, input: LEAF, child: 0 }; 2]);
+        self.nodes.extend([OPEN; 2]);
         child
     }
 
@@ -107,8 +109,7 @@ impl Tree {
         entries: impl IntoIterator<Item = LeafEntry>,
         rows: &[u32],
     ) {
-        self.nodes[node] =
-            Node { threshold: 0.0, input: LEAF, child: self.starts.len() as u32 - 1 };
+        self.nodes[node] = Node { child: self.starts.len() as u32 - 1, ..OPEN };
         self.entries.extend(entries);
         self.starts.push(self.entries.len() as u32);
         self.rows.extend_from_slice(rows);
@@ -137,6 +138,11 @@ impl Tree {
     /// The label sets of some leaves; a set may stand there several times.
     pub(super) fn entries_in(&self, leaves: Range<usize>) -> &[LeafEntry] {
         &self.entries[self.starts[leaves.start] as usize..self.starts[leaves.end] as usize]
+    }
+
+    /// The label sets of a leaf.
+    pub(super) fn entries_of(&self, leaf: usize) -> &[LeafEntry] {
+        self.entries_in(leaf..leaf + 1)
     }
 
     /// The rows of a leaf.
@@ -181,6 +187,83 @@ impl Tree {
 
     fn n_leaves(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// How many ways down there are: of a top, how many branches it has.
+    pub(super) fn n_ends(&self) -> usize {
+        self.nodes.len().div_ceil(2)
+    }
+
+    /// The tree in pieces: the greatest subtrees of at most so many leaves, from left to right, are trees of
+    /// their own, and in the top each of them is a leaf that has its number and nothing else. Nodes
+    /// are numbered anew, so that equal trees have equal pieces however they came about.
+    pub(super) fn cut(&self) -> (Tree, Vec<Tree>) {
+        /// Of about 4 kilobytes as bytes.
+        const LEAVES_OF_BRANCH: usize = 128;
+        let (mut top, mut branches) = (Tree::new(), Vec::new());
+        self.copy_nodes((0, 0..self.n_leaves()), &mut top, 0, |top, at, (from, leaves)| {
+            let is_branch = leaves.len() <= LEAVES_OF_BRANCH;
+            if is_branch {
+                top.nodes[at] = Node { child: branches.len() as u32, ..OPEN };
+                let mut branch = Tree::new();
+                self.copy_with_leaves((from, leaves), &mut branch, 0);
+                branches.push(branch);
+            }
+            is_branch
+        });
+        (top, branches)
+    }
+
+    /// The tree of which this is the top.
+    pub(super) fn with_branches(&self, branches: &[Tree]) -> Tree {
+        let mut tree = Tree::new();
+        self.copy_nodes((0, 0..self.n_ends()), &mut tree, 0, |tree, at, (from, _)| {
+            let node = self.nodes[from];
+            let branch = branches.get(node.child as usize).filter(|_| node.input == LEAF);
+            if let Some(branch) = branch {
+                branch.copy_with_leaves((0, 0..branch.n_leaves()), tree, at);
+            }
+            node.input == LEAF
+        });
+        tree.shrink();
+        tree
+    }
+
+    /// Copies a node and all below it, with what the leaves keep, to place `at` of another tree, as its next
+    /// leaves.
+    fn copy_with_leaves(&self, from: (usize, Range<usize>), to: &mut Tree, at: usize) {
+        self.copy_nodes(from, to, at, |to, at, (from, _)| {
+            let Node { input, child, .. } = self.nodes[from];
+            if input == LEAF {
+                let leaf = child as usize;
+                to.leaf(at, self.entries_of(leaf).iter().copied(), self.rows_of(leaf));
+            }
+            input == LEAF
+        });
+    }
+
+    /// Copies a node, which is given with the leaves below it, and those below it to place `at` of another tree,
+    /// from left to right. `end` is asked at every node whether it has put something else there.
+    fn copy_nodes(
+        &self,
+        from: (usize, Range<usize>),
+        to: &mut Tree,
+        at: usize,
+        mut end: impl FnMut(&mut Tree, usize, (usize, Range<usize>)) -> bool,
+    ) {
+        let mut open = vec![(from, at)];
+        while let Some(((from, leaves), at)) = open.pop() {
+            if end(to, at, (from, leaves.clone())) {
+                continue;
+            }
+            let (node, child) = (self.nodes[from], to.nodes.len());
+            to.nodes[at] = Node { child: child as u32, ..node };
+            to.nodes.extend([OPEN; 2]);
+            let left = node.child as usize;
+            let middle = self.first_leaf(left + 1);
+            open.push(((left + 1, middle..leaves.end), child + 1));
+            open.push(((left, leaves.start..middle), child));
+        }
     }
 
     /// The first leaf below a node.
@@ -229,6 +312,27 @@ impl Tree {
     /// sets that there are. Children stand after their parents, so every way down ends.
     pub(super) fn fits(&self, n_inputs: usize, n_sets: usize, n_rows: usize) -> bool {
         let n_leaves = self.starts.len().saturating_sub(1);
+        // Where each leaf begins, from nothing to all.
+        let starts_fit = |starts: &[u32], n: usize| {
+            starts.len() == n_leaves + 1
+                && (starts.first(), starts.last()) == (Some(&0), Some(&(n as u32)))
+                && starts.windows(2).all(|ends| ends[0] < ends[1])
+        };
+        let entry_fits = |entry: &LeafEntry| (entry.set as usize) < n_sets && entry.count > 0;
+        self.nodes_fit(n_inputs, n_leaves)
+            && starts_fit(&self.starts, self.entries.len())
+            && starts_fit(&self.row_starts, self.rows.len())
+            && self.entries.iter().all(entry_fits)
+            && self.rows.iter().all(|&row| (row as usize) < n_rows)
+    }
+
+    /// Whether it is the top of one tree over so many inputs.
+    pub(super) fn fits_as_top(&self, n_inputs: usize) -> bool {
+        self.nodes_fit(n_inputs, self.n_ends())
+    }
+
+    /// Whether the nodes are one tree with so many leaves, which are numbered from left to right.
+    fn nodes_fit(&self, n_inputs: usize, n_leaves: usize) -> bool {
         let mut has_parent = vec![false; self.nodes.len()];
         // Whether this is the first that leads there.
         let mut take = |at: usize| match has_parent.get_mut(at) {
@@ -245,21 +349,10 @@ impl Tree {
             }
         };
         let nodes_fit = self.nodes.iter().enumerate().all(&mut node_fits);
-        // Where each leaf begins, from nothing to all.
-        let starts_fit = |starts: &[u32], n: usize| {
-            starts.len() == n_leaves + 1
-                && (starts.first(), starts.last()) == (Some(&0), Some(&(n as u32)))
-                && starts.windows(2).all(|ends| ends[0] < ends[1])
-        };
-        let entry_fits = |entry: &LeafEntry| (entry.set as usize) < n_sets && entry.count > 0;
         nodes_fit
             && self.nodes.len() + 1 == 2 * n_leaves
             && has_parent.iter().skip(1).all(|&has| has)
             && self.leaves_ascend()
-            && starts_fit(&self.starts, self.entries.len())
-            && starts_fit(&self.row_starts, self.rows.len())
-            && self.entries.iter().all(entry_fits)
-            && self.rows.iter().all(|&row| (row as usize) < n_rows)
     }
 
     /// Whether leaves are numbered from left to right. Asked of nodes that are a tree.

@@ -96,11 +96,12 @@ impl ForestModel {
             trust: self.trust,
             set_of_row: kept_rows.places.iter().map(|&row| set(set_of_row[row])).collect(),
             rows: kept_rows.places.iter().map(|&row| rows[row]).collect(),
-            trees,
+            trees: trees.into(),
             permutation: self.permutation.as_ref().map(|_| Vec::new()),
             seed: self.seed,
             split_features: self.split_features,
             drawn: OnceLock::new(),
+            gains: OnceLock::new(),
             sets: different.sets,
         }
     }

@@ -8,7 +8,6 @@ use super::density::Factor;
 use super::{Likelihood, MixingHasher, NaiveBayes, NaiveBayesModel};
 use crate::base::{Base, BaseKind, Updating};
 use crate::data::{LabelId, Matrix};
-use crate::decode::decode;
 use crate::ensemble::MemberRows;
 use crate::prepare::{Preparation, Prepared, SELECT};
 use crate::settings::{Flag, OneOf, Setting, Settings};
@@ -44,11 +43,7 @@ pub(in crate::base) static BASE: Base = Base {
                 updatable: task.settings.get(&UPDATABLE),
             }))
         },
-        decode: |bytes, budget| {
-            let model: NaiveBayesModel = decode(bytes, budget)?;
-            budget.take(model.factors.log_odds_bytes())?;
-            Some(Arc::new(model))
-        },
+        decode: |bytes, budget, file| Some(Arc::new(NaiveBayesModel::stored(bytes, budget, file)?)),
     },
     member_rows: MemberRows::Drawn,
     learns_by_column: true,

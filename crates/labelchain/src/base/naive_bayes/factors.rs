@@ -1,7 +1,7 @@
 //! What each input says about each of the labels that use it.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,17 @@ use super::density::{Factor, presence};
 use super::quadratics::Quadratics;
 use super::{Likelihood, add_to_labels, whole_numbers};
 use crate::data::LabelId;
+use crate::decode::DecodeBudget;
+use crate::error::Result;
+use crate::pieces::{PieceFile, PieceWriter, Pieces};
 use crate::prepare::LabelView;
 
 /// The factors of all inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Factors {
-    inputs: Vec<InputFactors>,
+    /// By input. A file has them as pieces, because a row of words needs those of few inputs.
+    #[serde(skip)]
+    inputs: Pieces<InputFactors>,
     /// The standardized value of a cell that a sparse row does not store.
     zero: Vec<f64>,
     /// What the factors of counted inputs follow from, beside their counts.
@@ -93,6 +98,14 @@ impl InputFactors {
         })
     }
 
+    /// The bytes of all that is computed when rows ask for it.
+    fn log_odds_bytes(&self) -> u64 {
+        match self {
+            InputFactors::Counted(counted) => counted.log_odds_bytes(),
+            _ => 0,
+        }
+    }
+
     /// Whether the parts fit together and so many labels, as they do unless they come from a file.
     fn are_sound(&self, label_rows: &LabelRows) -> bool {
         let is_sound = match self {
@@ -111,7 +124,7 @@ impl PartialEq for Factors {
     fn eq(&self, other: &Factors) -> bool {
         let n_inputs = self.n_inputs();
         let of_input = |input: usize| {
-            let same_labels = self.inputs[input].labels().eq(other.inputs[input].labels());
+            let same_labels = self.input(input).labels().eq(other.input(input).labels());
             same_labels && self.of(input) == other.of(input)
         };
         self.zero == other.zero && n_inputs == other.n_inputs() && (0..n_inputs).all(of_input)
@@ -126,6 +139,7 @@ impl Factors {
         likelihood: Likelihood,
         label_rows: LabelRows,
     ) -> Factors {
+        let inputs = inputs.into();
         Factors { inputs, zero, likelihood, label_rows, quadratics: OnceLock::new() }
     }
 
@@ -138,11 +152,43 @@ impl Factors {
         Factors::new(inputs, self.zero.clone(), self.likelihood, label_rows)
     }
 
-    /// Those of these inputs and then those of others, of the same labels and rows.
-    pub(super) fn concat_columns(&mut self, others: Factors) {
-        self.inputs.extend(others.inputs);
-        self.zero.extend(others.zero);
-        self.quadratics = OnceLock::new();
+    /// Those of these inputs and then those of others, of the same labels and rows; none where some are still in
+    /// a file.
+    pub(super) fn concat_columns(self, others: Factors) -> Option<Factors> {
+        let mut inputs = self.inputs.into_vec()?;
+        inputs.extend(others.inputs.into_vec()?);
+        let zero = [self.zero, others.zero].concat();
+        Some(Factors::new(inputs, zero, self.likelihood, self.label_rows))
+    }
+
+    /// Writes the factors of all inputs, and returns what [`Factors::in_file`] finds them by.
+    pub(super) fn write(&self, pieces: &mut PieceWriter) -> postcard::Result<usize> {
+        pieces.add(self.inputs())
+    }
+
+    /// The same, with the factors that a file has; none if it has none.
+    pub(super) fn in_file(
+        self,
+        list: usize,
+        file: &Arc<PieceFile>,
+        budget: &DecodeBudget,
+    ) -> Option<Factors> {
+        Some(Factors { inputs: Pieces::in_file(file, list, budget)?, ..self })
+    }
+
+    /// Reads the factors of some inputs, as far as they are still in a file.
+    pub(super) fn load(&self, inputs: impl IntoIterator<Item = usize>) -> Result<()> {
+        self.inputs.load(inputs, |input| self.weigh(input))
+    }
+
+    /// Reads the factors of all inputs, unless they are in memory.
+    pub(super) fn load_all(&self) -> Result<()> {
+        self.inputs.load_all(|input| self.weigh(input))
+    }
+
+    /// The bytes of what is computed from the factors of an input that was read; none if they are not sound.
+    fn weigh(&self, input: &InputFactors) -> Option<u64> {
+        input.are_sound(&self.label_rows).then(|| input.log_odds_bytes())
     }
 
     pub(super) fn n_inputs(&self) -> usize {
@@ -150,8 +196,17 @@ impl Factors {
     }
 
     /// By input.
-    pub(super) fn inputs(&self) -> &[InputFactors] {
-        &self.inputs
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &InputFactors> {
+        (0..self.n_inputs()).map(|input| self.input(input))
+    }
+
+    /// Those of one input. Whoever asks has loaded them: those that are still in a file say nothing.
+    #[inline]
+    pub(super) fn input(&self, input: usize) -> &InputFactors {
+        static NOTHING: InputFactors = InputFactors::Others(Vec::new());
+        let loaded = self.inputs.get(input);
+        debug_assert!(loaded.is_some(), "input {input} was not loaded");
+        loaded.unwrap_or(&NOTHING)
     }
 
     /// The standardized value of a cell that a sparse row does not store, by input.
@@ -171,7 +226,7 @@ impl Factors {
 
     /// The factors of one input.
     pub(super) fn of(&self, input: usize) -> Vec<Cow<'_, Factor>> {
-        match &self.inputs[input] {
+        match self.input(input) {
             InputFactors::Counted(counted) => {
                 let factors = counted.factors(self.likelihood, &self.label_rows, self.zero[input]);
                 factors.into_iter().map(Cow::Owned).collect()
@@ -201,7 +256,7 @@ impl Factors {
         out: &mut Vec<f64>,
     ) {
         out.clear();
-        match &self.inputs[input] {
+        match self.input(input) {
             InputFactors::Counted(counted) => {
                 let zero = self.zero[input];
                 match counted.value_of(cell, zero) {
@@ -228,7 +283,7 @@ impl Factors {
         let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
         let mut tables = self.tables();
         let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
-        for (input, (factors, &zero)) in self.inputs.iter().zip(&self.zero).enumerate() {
+        for (input, (factors, &zero)) in self.inputs().zip(&self.zero).enumerate() {
             match factors {
                 InputFactors::Counted(counted) => {
                     // Rows to come probably have inputs that many rows had. Their differences are asked for where
@@ -258,16 +313,8 @@ impl Factors {
         counts.eq(classes.iter().copied())
     }
 
-    /// The bytes of all that is computed when rows ask for it.
-    pub(super) fn log_odds_bytes(&self) -> u64 {
-        let of_input = |input: &InputFactors| match input {
-            InputFactors::Counted(counted) => counted.log_odds_bytes(),
-            _ => 0,
-        };
-        self.inputs.iter().map(of_input).fold(0, u64::saturating_add)
-    }
-
     /// Whether the parts fit together and what the labels learned from, as they do unless they come from a file.
+    /// Factors that are still there are asked when they are read.
     pub(super) fn fit(&self, views: &[LabelView], n_features: usize) -> bool {
         let LabelRows { by_class, is_whole } = &self.label_rows;
         // Tables are as long as there are rows, so that there must not be more than the label learned from.
@@ -277,6 +324,6 @@ impl Factors {
         [by_class.len(), is_whole.len()] == [views.len(); 2]
             && by_class.iter().zip(views).all(counts_rows)
             && [self.inputs.len(), self.zero.len()] == [n_features; 2]
-            && self.inputs.iter().all(|input| input.are_sound(&self.label_rows))
+            && self.inputs.loaded().all(|(_, input)| input.are_sound(&self.label_rows))
     }
 }

@@ -10,7 +10,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +30,13 @@ pub(super) use base::BASE;
 
 use crate::chain::{
     Attribution, AttributionSum, BaseModel, BinaryLearner, BinaryModel, Block, CellsAndSquares,
-    ChainLearner, ChainModel, Dimensions, Evidence, FurtherRows, Route, Score, Scoring,
+    ChainLearner, ChainModel, Dimensions, Evidence, FurtherRows, Route, Score, Scoring, Wanted,
     scores_of_only_label, table_of_one_row,
 };
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
+use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Remedy, Result};
+use crate::pieces::{PieceFile, PieceWriter};
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, views};
 use crate::product::vectorized;
 use crate::seed::Seed;
@@ -583,7 +585,21 @@ impl BaseModel for NaiveBayesModel {
         lengths == [n_labels; 4]
             && self.factors.fit(&self.views, n_features)
             && self.co_occurrence.fits(n_labels)
-            && self.sums.as_ref().is_none_or(|sums| sums.fit(self))
+    }
+
+    /// A sparse row needs the factors of the inputs that it stores, and a dense one those of all.
+    fn load(&self, wanted: Wanted) -> Result<()> {
+        /// More rows need most inputs, and find them faster where there are all.
+        const FEW_ROWS: usize = 64;
+        match wanted {
+            Wanted::Scores(Block { features: features @ Matrix::Sparse(_), rows, .. })
+                if rows.len() <= FEW_ROWS =>
+            {
+                let inputs = rows.iter().flat_map(|&row| features.entries(row));
+                self.factors.load(inputs.map(|(input, _)| input))
+            }
+            _ => self.factors.load_all(),
+        }
     }
 
     /// The log-odds of a label are the sum of its prior's and of one term for each input.
@@ -600,10 +616,14 @@ impl ChainModel for NaiveBayesModel {
             let more = more.features.iter().map(|column| n_before + column);
             view.features = view.features.iter().copied().chain(more).collect();
         }
-        self.factors.concat_columns(other.factors);
+        self.factors = self.factors.concat_columns(other.factors)?;
         self.baseline = self.factors.baseline(&self.prior);
         self.sums = self.sums.zip(other.sums).map(|(sums, more)| sums.concat_columns(more));
         Some(self)
+    }
+
+    fn to_stored(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(&(self.factors.write(pieces)?, self))
     }
 
     fn updated(&self, further: &FurtherRows) -> Result<NaiveBayesModel> {
@@ -675,7 +695,7 @@ impl NaiveBayesModel {
         let (mut sum, mut log_odds) = (AttributionSum::default(), Vec::new());
         sum.add_base_values("log-odds", &self.prior);
         let mut tables = self.factors.tables();
-        for (column, factors) in self.factors.inputs().iter().enumerate() {
+        for (column, factors) in self.factors.inputs().enumerate() {
             let cell = match features {
                 Matrix::Dense(dense) => dense.row(row)[column],
                 Matrix::Sparse(_) => features.get(row, column) + self.factors.zero()[column],
@@ -688,6 +708,16 @@ impl NaiveBayesModel {
             }
         }
         sum.mean(1)
+    }
+
+    /// The model as [`ChainModel::to_stored`] wrote it; none if it is damaged or becomes too much.
+    fn stored(
+        bytes: &[u8],
+        budget: &DecodeBudget,
+        file: &Arc<PieceFile>,
+    ) -> Option<NaiveBayesModel> {
+        let (list, model): (usize, NaiveBayesModel) = decode(bytes, budget)?;
+        Some(NaiveBayesModel { factors: model.factors.in_file(list, file, budget)?, ..model })
     }
 
     /// How many inputs.
@@ -757,7 +787,7 @@ impl<'m> Differences<'m> {
     /// Adds the differences of a cell to the sums of all labels, or lets them wait for others.
     fn add(&mut self, column: usize, cell: f64, sums: &mut [f64]) {
         let factors = self.factors;
-        let input = &factors.inputs()[column];
+        let input = factors.input(column);
         if let InputFactors::Counted(counted) = input
             && counted.is_second(cell)
             && counted.users().len() == sums.len()

@@ -26,12 +26,12 @@ pub(super) struct Quadratics {
 impl Quadratics {
     /// Of all inputs but those in whose column a cell is missing.
     pub(super) fn new(factors: &Factors, prior: &[f64], incomplete: &[bool]) -> Quadratics {
-        let (inputs, n_labels) = (factors.inputs(), prior.len());
-        let mut columns = Vec::with_capacity(inputs.len());
+        let (n_inputs, n_labels) = (factors.n_inputs(), prior.len());
+        let mut columns = Vec::with_capacity(n_inputs);
         // By input, then by label, as the factors are.
-        let mut terms = Vec::with_capacity(inputs.len() * n_labels);
+        let mut terms = Vec::with_capacity(n_inputs * n_labels);
         let mut others = Vec::new();
-        for (column, input) in inputs.iter().enumerate() {
+        for (column, input) in factors.inputs().enumerate() {
             if !matches!(input, InputFactors::Others(_)) {
                 others.push(CellByCell { column, labels: vec![] });
                 continue;
@@ -132,7 +132,7 @@ impl CellByCell {
         dense: &Dense,
         by_row: &mut [f64],
     ) {
-        let input = &factors.inputs()[self.column];
+        let input = factors.input(self.column);
         let n_labels = by_row.len() / block.n_rows().max(1);
         let mut log_odds = Vec::new();
         for (sums, &row) in by_row.chunks_mut(n_labels.max(1)).zip(block.rows) {

@@ -273,7 +273,7 @@ impl Sums {
                 precisions.push((&view.rows, (0..n_inputs).map(of).collect()));
             }
         }
-        for (column, factors) in model.factors.inputs().iter().enumerate() {
+        for (column, factors) in model.factors.inputs().enumerate() {
             for (label, factor) in factors.labels().zip(model.factors.of(column)) {
                 let rows = &model.views[label.0].rows[..];
                 let found = precisions.iter().find(|(of, _)| *of == rows)?;
@@ -283,7 +283,7 @@ impl Sums {
         let spread = train.spreads(rows);
         let mut columns = Vec::with_capacity(inputs.len());
         for (column, attribute) in train.data().attributes().iter().enumerate() {
-            let is_used = model.factors.inputs()[column].len() > 0;
+            let is_used = model.factors.input(column).len() > 0;
             columns.push(is_used.then(|| {
                 let mut sums = ColumnSums::none_of(&attribute.kind, || spread(column));
                 sums.add(cells(train.data(), column, rows), model.factors.zero()[column]);
@@ -345,7 +345,7 @@ impl Sums {
     /// Adds the cells of the rows that each label learns from, in their order.
     fn add_cells(&mut self, model: &NaiveBayesModel, data: &Dataset, views: &[LabelView]) {
         let (features, labels) = (data.features(), data.labels());
-        let inputs = model.factors.inputs().iter().zip(&mut self.inputs);
+        let inputs = model.factors.inputs().zip(&mut self.inputs);
         for (column, (factors, sums)) in inputs.enumerate() {
             let zero = model.factors.zero()[column];
             for ((label, factor), sums) in factors.labels().zip(model.factors.of(column)).zip(sums)
@@ -405,7 +405,8 @@ impl NaiveBayesModel {
         if [views.len(), self.n_labels + rows_before.len()] != [n_labels; 2] {
             return None;
         }
-        let mut sums = self.sums.clone()?;
+        // Nothing else looks at the sums, so that those of a file are asked here whether they fit.
+        let mut sums = self.sums.as_ref().filter(|sums| sums.fit(self))?.clone();
         sums.make_room_for_values(data);
         sums.add_cells(self, data, views);
         let new_factors = sums.add_labels(self, further);
@@ -424,7 +425,7 @@ impl NaiveBayesModel {
             let new = (self.n_labels..).map(LabelId).zip(new);
             InputFactors::new(factors.labels().zip(updated).chain(new).collect())
         };
-        let inputs = self.factors.inputs().iter().enumerate().zip(new_factors).map(updated);
+        let inputs = self.factors.inputs().enumerate().zip(new_factors).map(updated);
         let factors = self.factors.with_inputs(inputs.collect(), &sums.classes);
         let mut model = NaiveBayesModel { sums: None, n_labels, factors, ..self.clone() };
         let features: Arc<[usize]> =

@@ -1,0 +1,458 @@
+//! Pieces of a model that stay in its file until a row needs them.
+//!
+//! A row of words needs what the model knows about its words, and nothing about the other hundred thousand.
+//! So a model may keep [lists](Pieces) whose elements, the pieces, are read, checked and decoded when they are
+//! asked for. Before rows are scored, their pieces are [loaded](Pieces::load), which may fail; scoring then
+//! finds them in memory.
+//!
+//! Whoever needs the piece of a word needs it of every member. So pieces of the same number stand together:
+//! number 0 of all lists, then number 1 of all lists. As many consecutive numbers as have about
+//! [`BLOCK`] bytes make a block, which is read and checked as a whole.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::{BlockFile, Source, table};
+use crate::decode::{DecodeBudget, decode, packed};
+use crate::error::{Error, Result};
+
+/// A smaller block is read faster, and more blocks make a longer table, which is read in any case.
+const BLOCK: usize = 8 << 10;
+
+/// Collects the lists of a model that is written.
+#[derive(Default)]
+pub struct PieceWriter {
+    lists: Vec<Vec<Vec<u8>>>,
+}
+
+impl PieceWriter {
+    /// Adds a list, and returns its number, by which [`Pieces::in_file`] finds it again.
+    pub fn add<'t, T: Serialize + 't>(
+        &mut self,
+        pieces: impl Iterator<Item = &'t T>,
+    ) -> postcard::Result<usize> {
+        self.lists.push(pieces.map(postcard::to_stdvec).collect::<postcard::Result<_>>()?);
+        Ok(self.lists.len() - 1)
+    }
+
+    /// The blocks of all lists, and what is in them.
+    pub(crate) fn into_blocks(self) -> (PieceLayout, Vec<Vec<u8>>) {
+        let lengths: Vec<usize> = self.lists.iter().map(Vec::len).collect();
+        let (mut blocks, mut n_numbers) = (Vec::new(), Vec::new());
+        let (mut block, mut n) = (Vec::new(), 0u32);
+        for number in 0..lengths.iter().copied().max().unwrap_or(0) {
+            for piece in self.lists.iter().filter_map(|list| list.get(number)) {
+                packed::push(&mut block, piece.len() as u64);
+                block.extend_from_slice(piece);
+            }
+            n += 1;
+            if block.len() >= BLOCK {
+                blocks.push(std::mem::take(&mut block));
+                n_numbers.push(std::mem::take(&mut n));
+            }
+        }
+        if n > 0 {
+            blocks.push(block);
+            n_numbers.push(n);
+        }
+        (PieceLayout { lengths, n_numbers }, blocks)
+    }
+
+    /// All lists as bytes, to be sent to another process.
+    pub(crate) fn into_bytes(self) -> postcard::Result<Vec<u8>> {
+        let (layout, blocks) = self.into_blocks();
+        postcard::to_stdvec(&(layout, table(&blocks), blocks.concat()))
+    }
+}
+
+/// What is in the blocks of pieces.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PieceLayout {
+    /// How many pieces each list has.
+    lengths: Vec<usize>,
+    /// How many consecutive numbers each block has.
+    n_numbers: Vec<u32>,
+}
+
+/// A model file whose pieces are still to be read.
+pub struct PieceFile {
+    blocks: BlockFile,
+    /// The block that the first pieces are in: those before have no pieces.
+    first_block: usize,
+    lengths: Vec<usize>,
+    /// Block b has the numbers `starts[b]..starts[b + 1]`.
+    starts: Vec<usize>,
+    /// The block of each number.
+    block_of: Vec<u32>,
+    /// Bytes that pieces may still take in memory, of so many.
+    left: AtomicU64,
+    limit: u64,
+}
+
+impl fmt::Debug for PieceFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PieceFile").field("path", &self.blocks.path()).finish_non_exhaustive()
+    }
+}
+
+impl PieceFile {
+    /// Of blocks from one on that are laid out so; none if they are not. All of the model may take `limit`
+    /// bytes; [`PieceFile::allow`] says how many of them are left for pieces.
+    pub(crate) fn new(
+        blocks: BlockFile,
+        first_block: usize,
+        layout: PieceLayout,
+        budget: &DecodeBudget,
+        limit: u64,
+    ) -> Option<PieceFile> {
+        let PieceLayout { lengths, n_numbers } = layout;
+        let n_total = lengths.iter().copied().max().unwrap_or(0);
+        let mut starts = Vec::with_capacity(n_numbers.len() + 1);
+        starts.push(0usize);
+        for &n in &n_numbers {
+            let start: usize = *starts.last()?;
+            // A block without a number would never be found again.
+            starts.push(start.checked_add(n as usize).filter(|&end| n > 0 && end <= n_total)?);
+        }
+        if starts.last() != Some(&n_total) || blocks.len() != first_block + n_numbers.len() {
+            return None;
+        }
+        budget.take(size_of::<u32>() as u64 * n_total as u64)?;
+        let mut block_of = Vec::with_capacity(n_total);
+        for (block, &n) in (0u32..).zip(&n_numbers) {
+            block_of.resize(block_of.len() + n as usize, block);
+        }
+        let left = AtomicU64::new(0);
+        Some(PieceFile { blocks, first_block, lengths, starts, block_of, left, limit })
+    }
+
+    /// Of bytes that [`PieceWriter::into_bytes`] made; none if they are damaged. `what` they are is for messages.
+    pub(crate) fn of_bytes(bytes: &[u8], what: &str, budget: &DecodeBudget) -> Option<PieceFile> {
+        let (layout, table, blocks): (PieceLayout, Vec<u8>, Vec<u8>) = decode(bytes, budget)?;
+        let (limit, length) = (budget.left(), blocks.len() as u64);
+        let source = Source::Memory(blocks.into());
+        let blocks = BlockFile::new(source, Path::new(what), &table, 0, length)?;
+        PieceFile::new(blocks, 0, layout, budget, limit)
+    }
+
+    /// Lets pieces take what is left of the budget, once everything else is in memory.
+    pub(crate) fn allow(&self, budget: &DecodeBudget) {
+        self.left.store(budget.left(), Ordering::Relaxed);
+    }
+
+    /// Takes so many bytes of what is left.
+    fn take(&self, bytes: u64) -> Result<()> {
+        let less = |left: u64| left.checked_sub(bytes);
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.map(drop).map_err(|_| self.too_large())
+    }
+
+    fn too_large(&self) -> Error {
+        let (path, what) = (self.blocks.path().into(), "the content of the model".into());
+        Error::TooLarge { path, what, needed: None, limit: self.limit }
+    }
+
+    /// The pieces of a list that are in a block; `room` is for the block.
+    fn pieces<T: DeserializeOwned>(
+        &self,
+        block: usize,
+        list: usize,
+        room: &mut Vec<u8>,
+        weigh: &impl Fn(&T) -> Option<u64>,
+    ) -> Result<Box<[T]>> {
+        let at = self.first_block + block;
+        let left = self.left.load(Ordering::Relaxed).saturating_sub(self.blocks.length(at) as u64);
+        if left == 0 {
+            return Err(self.too_large());
+        }
+        let bytes = self.blocks.read(at, room)?;
+        let budget = DecodeBudget::new(left);
+        match self.decoded(block, list, bytes, &budget, weigh) {
+            Some(pieces) => self.take(left - budget.left()).map(|()| pieces),
+            None if budget.is_exhausted() => Err(self.too_large()),
+            None => Err(self.blocks.damaged("the model file is damaged")),
+        }
+    }
+
+    /// The pieces of a list that are in any block.
+    fn all_pieces<T: DeserializeOwned>(
+        &self,
+        list: usize,
+        weigh: impl Fn(&T) -> Option<u64>,
+    ) -> Result<Vec<T>> {
+        let (mut all, mut room) = (Vec::with_capacity(self.lengths[list]), Vec::new());
+        for block in 0..self.n_blocks_of(list) {
+            all.extend(self.pieces(block, list, &mut room, &weigh)?);
+        }
+        Ok(all)
+    }
+
+    /// How many blocks, from the first on, have pieces of a list.
+    fn n_blocks_of(&self, list: usize) -> usize {
+        self.starts.partition_point(|&start| start < self.lengths[list])
+    }
+
+    /// The pieces of one list among those of all; none if one of them is damaged or too large.
+    fn decoded<T: DeserializeOwned>(
+        &self,
+        block: usize,
+        list: usize,
+        mut bytes: &[u8],
+        budget: &DecodeBudget,
+        weigh: &impl Fn(&T) -> Option<u64>,
+    ) -> Option<Box<[T]>> {
+        let mut pieces = Vec::new();
+        for number in self.starts[block]..self.starts[block + 1] {
+            let lists = self.lengths.iter().enumerate().filter(|(_, length)| number < **length);
+            for (at, _) in lists {
+                let length = usize::try_from(packed::take(&mut bytes)?).ok()?;
+                let (piece, rest) = bytes.split_at_checked(length)?;
+                bytes = rest;
+                if at == list {
+                    budget.take(size_of::<T>() as u64)?;
+                    let piece: T = decode(piece, budget)?;
+                    budget.take(weigh(&piece)?)?;
+                    pieces.push(piece);
+                }
+            }
+        }
+        bytes.is_empty().then(|| pieces.into())
+    }
+}
+
+/// A list of pieces of a model, in memory or, as far as nobody has asked for them, in its file.
+#[derive(Clone, Debug)]
+pub struct Pieces<T>(Kept<T>);
+
+#[derive(Clone, Debug)]
+enum Kept<T> {
+    InMemory(Vec<T>),
+    InFile {
+        file: Arc<PieceFile>,
+        list: usize,
+        by_block: Vec<OnceLock<Box<[T]>>>,
+        /// All of them, once that was asked for: who needs most of them finds each of them faster there.
+        all: OnceLock<Vec<T>>,
+    },
+}
+
+impl<T> Default for Pieces<T> {
+    fn default() -> Pieces<T> {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for Pieces<T> {
+    fn from(pieces: Vec<T>) -> Pieces<T> {
+        Pieces(Kept::InMemory(pieces))
+    }
+}
+
+impl<T> Pieces<T> {
+    /// The list of this number of a file, nothing of which is read yet; none if there is no such list.
+    pub fn in_file(file: &Arc<PieceFile>, list: usize, budget: &DecodeBudget) -> Option<Pieces<T>> {
+        let n_blocks = (list < file.lengths.len()).then(|| file.n_blocks_of(list))?;
+        budget.take((n_blocks * size_of::<OnceLock<Box<[T]>>>()) as u64)?;
+        let by_block = std::iter::repeat_with(OnceLock::new).take(n_blocks).collect();
+        let (file, all) = (Arc::clone(file), OnceLock::new());
+        Some(Pieces(Kept::InFile { file, list, by_block, all }))
+    }
+
+    /// How many pieces, in memory or not.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kept::InMemory(pieces) => pieces.len(),
+            Kept::InFile { file, list, .. } => file.lengths[*list],
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A piece, if it is in memory.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<&T> {
+        match &self.0 {
+            Kept::InMemory(pieces) => pieces.get(number),
+            Kept::InFile { file, by_block, all, .. } => match all.get() {
+                Some(all) => all.get(number),
+                None => {
+                    let block = *file.block_of.get(number)? as usize;
+                    by_block.get(block)?.get()?.get(number - file.starts[block])
+                }
+            },
+        }
+    }
+
+    /// All pieces, where all are [in memory](Pieces::load_all).
+    pub fn into_vec(self) -> Option<Vec<T>> {
+        match self.0 {
+            Kept::InMemory(pieces) => Some(pieces),
+            Kept::InFile { all, .. } => all.into_inner(),
+        }
+    }
+
+    /// The pieces that are in memory, with their numbers.
+    pub fn loaded(&self) -> impl Iterator<Item = (usize, &T)> {
+        (0..self.len()).filter_map(|number| Some((number, self.get(number)?)))
+    }
+}
+
+impl<T: DeserializeOwned + Clone> Pieces<T> {
+    /// All pieces, read anew where they come from a file, and not kept there: for who makes something else of
+    /// them. See [`Pieces::load`].
+    pub fn read_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<Vec<T>> {
+        match &self.0 {
+            Kept::InMemory(pieces) => Ok(pieces.clone()),
+            Kept::InFile { file, list, .. } => file.all_pieces(*list, weigh),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Pieces<T> {
+    /// Reads all pieces, unless all are in memory. See [`Pieces::load`].
+    pub fn load_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
+        if let Kept::InFile { file, list, all, .. } = &self.0
+            && all.get().is_none()
+        {
+            // Another thread may have read the same meanwhile.
+            let _ = all.set(file.all_pieces(*list, weigh)?);
+        }
+        Ok(())
+    }
+
+    /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them.
+    /// `weigh` says of a piece that was read how many bytes it may take beside its own while it is used, or none if
+    /// it is not what the model can have.
+    pub fn load(
+        &self,
+        numbers: impl IntoIterator<Item = usize>,
+        weigh: impl Fn(&T) -> Option<u64>,
+    ) -> Result<()> {
+        let Kept::InFile { file, list, by_block, all } = &self.0 else { return Ok(()) };
+        if all.get().is_some() {
+            return Ok(());
+        }
+        let mut room = Vec::new();
+        for number in numbers {
+            let Some(&block) = file.block_of.get(number) else { continue };
+            let Some(cell) = by_block.get(block as usize) else { continue };
+            if cell.get().is_none() {
+                let pieces = file.pieces(block as usize, *list, &mut room, &weigh)?;
+                // Another thread may have read the same meanwhile.
+                let _ = cell.set(pieces);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::{Source, table, write};
+
+    const ALL: u64 = u64::MAX;
+
+    /// Lists in a file whose blocks were changed by hand before their checksums were made.
+    fn file(lists: &[Vec<String>], forge: impl Fn(&mut [Vec<u8>])) -> Arc<PieceFile> {
+        let mut writer = PieceWriter::default();
+        for (number, list) in lists.iter().enumerate() {
+            assert_eq!(writer.add(list.iter()).unwrap(), number);
+        }
+        let (layout, mut blocks) = writer.into_blocks();
+        forge(&mut blocks);
+        let mut bytes = Vec::new();
+        write(&[], &[], &blocks, &mut bytes).unwrap();
+        let (table, end) = (table(&blocks), bytes.len() as u64);
+        let source = Source::Memory(bytes.into());
+        let blocks = BlockFile::new(source, "m".as_ref(), &table, 0, end).unwrap();
+        let budget = DecodeBudget::new(ALL);
+        let file = PieceFile::new(blocks, 0, layout, &budget, ALL).unwrap();
+        file.allow(&budget);
+        Arc::new(file)
+    }
+
+    /// Lists of different lengths, of pieces that are empty, small, and larger than a block.
+    fn lists() -> Vec<Vec<String>> {
+        let piece = |of: usize| format!("{of}:").repeat(of * of % 3001);
+        [0, 70, 3, 40].iter().map(|&n| (0..n).map(|at| piece(at * n)).collect()).collect()
+    }
+
+    fn weightless(_: &String) -> Option<u64> {
+        Some(0)
+    }
+
+    #[test]
+    fn pieces_are_loaded_as_they_are_named() {
+        let lists = lists();
+        let file = file(&lists, |blocks| assert!(blocks.len() > 10, "{}", blocks.len()));
+        let in_file = |list| Pieces::in_file(&file, list, &DecodeBudget::new(ALL));
+        assert!(in_file(lists.len()).is_none());
+        for (number, list) in lists.iter().enumerate() {
+            let pieces: Pieces<String> = in_file(number).unwrap();
+            assert_eq!((pieces.len(), pieces.loaded().count()), (list.len(), 0));
+            assert_eq!(&pieces.read_all(weightless).unwrap(), list);
+            assert_eq!(pieces.loaded().count(), 0, "what is read for somebody else is not kept");
+            for (at, piece) in list.iter().enumerate().rev() {
+                pieces.load([at, 999], weightless).unwrap();
+                assert_eq!(pieces.get(at), Some(piece));
+            }
+            assert_eq!(pieces.get(list.len()), None);
+            let at_once: Pieces<String> = in_file(number).unwrap();
+            at_once.load_all(weightless).unwrap();
+            assert!(at_once.loaded().map(|(_, piece)| piece).eq(list));
+            assert_eq!(at_once.get(list.len()), None);
+        }
+        let some: Pieces<String> = in_file(1).unwrap();
+        some.load([50], weightless).unwrap();
+        assert!((1..20).contains(&some.loaded().count()), "{}", some.loaded().count());
+    }
+
+    #[test]
+    fn what_is_not_sound_or_too_large_is_an_error() {
+        let lists = [vec!["ab".to_string(), "cd".into()]];
+        let load = |file: &Arc<PieceFile>, weigh: &dyn Fn(&String) -> Option<u64>| {
+            let pieces = Pieces::in_file(file, 0, &DecodeBudget::new(ALL)).unwrap();
+            pieces.load([0], weigh)
+        };
+        let sound = file(&lists, |_| ());
+        assert!(load(&sound, &weightless).is_ok());
+        let refused = load(&sound, &|piece| (piece != "cd").then_some(0));
+        assert!(matches!(refused, Err(Error::Model { .. })), "it stands beside the piece named");
+        assert!(matches!(load(&sound, &|_| Some(ALL)), Err(Error::TooLarge { .. })));
+        sound.allow(&DecodeBudget::new(20));
+        assert!(matches!(load(&sound, &weightless), Err(Error::TooLarge { .. })));
+
+        // A block of two pieces: length 3, length 2 and "ab"; the same with "cd".
+        let forged = |at: usize, byte: u8| file(&lists, |blocks| blocks[0][at] = byte);
+        for (at, byte) in [(0, 4), (0, 0xff), (1, 9), (4, 2), (5, 0x80)] {
+            let refused = load(&forged(at, byte), &weightless);
+            assert!(matches!(refused, Err(Error::Model { .. })), "{at} {byte}");
+        }
+    }
+
+    #[test]
+    fn a_layout_that_no_file_has_is_refused() {
+        let new = |lengths: &[usize], n_numbers: &[u32]| {
+            let blocks = vec![vec![0]; 2];
+            let source = Source::Memory([0, 0].into());
+            let blocks = BlockFile::new(source, "m".as_ref(), &table(&blocks), 0, 2).unwrap();
+            let layout = PieceLayout { lengths: lengths.into(), n_numbers: n_numbers.into() };
+            PieceFile::new(blocks, 0, layout, &DecodeBudget::new(1000), 1000).is_some()
+        };
+        assert!(new(&[1, 3], &[1, 2]));
+        assert!(!new(&[1, 3], &[1, 1]), "a number is in no block");
+        assert!(!new(&[1, 3], &[1, 3]), "a block has more numbers than there are");
+        assert!(!new(&[1, 3], &[3, 0]), "a block has none");
+        assert!(!new(&[1, 3], &[3]), "a block is left");
+        assert!(!new(&[usize::MAX], &[1, 1]) && !new(&[2000], &[1000, 1000]), "too many");
+    }
+}
