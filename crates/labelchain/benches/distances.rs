@@ -23,7 +23,7 @@ fn main() {
         black_box(near.distances(&rows).unwrap());
     });
     let nearest = median_seconds(|| {
-        let ranked = near.rankings(&rows, Needs::Ranking, None).unwrap().unwrap();
+        let ranked = near.rankings(&rows, Needs::Ranking).unwrap().unwrap();
         for ranking in &ranked.rankings {
             black_box(ranking.iter().take(10).last());
         }

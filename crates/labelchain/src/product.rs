@@ -97,16 +97,51 @@ pub(crate) const ROWS_AT_ONCE: usize = 64;
 
 /// a · bᵀ for an a of [`ROWS_AT_ONCE`] rows.
 fn multiply(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
-    assert_eq!(a.len(), ROWS_AT_ONCE * width, "a has ROWS_AT_ONCE rows");
-    assert_eq!(b.len(), m * width, "b has m rows");
-    assert_eq!(product.len(), ROWS_AT_ONCE * m, "so has the product");
-    let (row_stride, b_stride) = (m as isize, width as isize);
+    let b = Strided { cells: b, row_stride: 1, column_stride: width };
+    gemm_rows(a, b, product, [ROWS_AT_ONCE, m, width], [0.0, 1.0]);
+}
+
+/// a · b in single precision for row-major a (n rows, `width` wide) and b (`width` rows, m wide);
+/// row-major, n by m. How it rounds depends on n and m.
+///
+/// # Panics
+/// If a slice is not as long as its sizes say.
+pub(crate) fn multiply_single(a: &[f32], b: &[f32], product: &mut [f32], m: usize, width: usize) {
+    let n = a.len() / width.max(1);
+    let b = Strided { cells: b, row_stride: m, column_stride: 1 };
+    gemm_rows(a, b, product, [n, m, width], [0.0, 1.0]);
+}
+
+/// A matrix whose entry (i, j) is at i · `row_stride` + j · `column_stride`.
+struct Strided<'c, T> {
+    cells: &'c [T],
+    row_stride: usize,
+    column_stride: usize,
+}
+
+/// a · b for row-major a (n by width) and b (width by m) into a row-major product, in one thread.
+fn gemm_rows<T: 'static>(
+    a: &[T],
+    b: Strided<T>,
+    product: &mut [T],
+    [n, m, width]: [usize; 3],
+    [zero, one]: [T; 2],
+) {
+    assert_eq!(a.len(), n * width, "a has n rows");
+    assert_eq!(b.cells.len(), m * width, "b has m columns");
+    assert!(
+        [(1, width), (m, 1)].contains(&(b.row_stride, b.column_stride)),
+        "the entries of b are one after the other, by row or by column"
+    );
+    assert_eq!(product.len(), n * m, "the product is n by m");
+    let (row_stride, width_stride) = (m as isize, width as isize);
     // SAFETY: the three pointers are to slices whose lengths were checked above against the sizes
-    // and strides given: entry (i, j) of the product is at i·m + j, of a at i·width + j, and of bᵀ
-    // at j·width + i. The product is not read (`read_dst` is false) and overlaps neither.
+    // and strides given: entry (i, j) of the product is at i·m + j, of a at i·width + j, and of b, which
+    // is width by m, at i + j·width or i·m + j. The product is not read (`read_dst` is false) and
+    // overlaps neither.
     unsafe {
         gemm::gemm(
-            ROWS_AT_ONCE,
+            n,
             m,
             width,
             product.as_mut_ptr(),
@@ -115,12 +150,12 @@ fn multiply(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
             false,
             a.as_ptr(),
             1,
-            width as isize,
-            b.as_ptr(),
-            b_stride,
-            1,
-            0.0,
-            1.0,
+            width_stride,
+            b.cells.as_ptr(),
+            b.column_stride as isize,
+            b.row_stride as isize,
+            zero,
+            one,
             false,
             false,
             false,

@@ -189,7 +189,7 @@ fn decisions(data: &Dataset, base: &Base, order: &Order) -> LabelMatrix {
         BaseKind::AnyOrder { learner, .. } => {
             let model = learner(&task).unwrap().train(&train, &fitting, seed).unwrap();
             let near = Neighbourhood::of(train.data()).unwrap();
-            let rankings = near.rankings(&queries, model.needs(), None).unwrap();
+            let rankings = near.rankings(&queries, model.needs()).unwrap();
             let rankings = rankings.as_ref();
             let block = Block { rankings, ..Block::of(features, &rows) };
             model.decisions(&block, Route::Fixed(order))
@@ -271,7 +271,7 @@ fn members_decide(
         _ => Vec::new(),
     };
     let member = |(at, candidate): (usize, &AnyOrderCandidate)| {
-        let rankings = near.rankings(&rows, candidate.model.needs(), None).unwrap();
+        let rankings = near.rankings(&rows, candidate.model.needs()).unwrap();
         let block = Block {
             memberships: Some(&memberships),
             rankings: rankings.as_ref(),
@@ -316,7 +316,7 @@ fn check_evidence(learner: &impl ChainLearner) {
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let queries = train.data().select(&rest);
     let near = Neighbourhood::of(train.data()).unwrap();
-    let rankings = near.rankings(&queries, model.needs(), None).unwrap();
+    let rankings = near.rankings(&queries, model.needs()).unwrap();
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let (features, rankings) = (queries.features(), rankings.as_ref());
     let block = Block { rankings, ..Block::of(features, &rows) };

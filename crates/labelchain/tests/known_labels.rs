@@ -243,7 +243,7 @@ fn neighbours_expect_of_an_unknown_label_what_others_have() {
         let preparation = Preparation { selection, ..Preparation::none() };
         let learner = NearestNeighbours { neighbours: 1, preparation, ..Default::default() };
         let model = learner.fit(&train, &[0, 1, 2, 3, 4], Seed::new(1)).unwrap();
-        let rankings = near.rankings(&query, model.needs(), None).unwrap();
+        let rankings = near.rankings(&query, model.needs()).unwrap();
         let decided_b = |a: bool| {
             let mut known = LabelMatrix::unknown(1, 2);
             known.set(0, LabelId(0), a);

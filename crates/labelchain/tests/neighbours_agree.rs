@@ -46,7 +46,7 @@ fn differences(set: &str, data: &Dataset, metric: Metric, ties: Ties) -> [usize;
     let model = learner.fit(&train, &fitting, Seed::new(1)).unwrap();
     let rows: Vec<usize> = (0..data.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let rankings = near.rankings(data, model.needs(), None).unwrap();
+    let rankings = near.rankings(data, model.needs()).unwrap();
     let features = data.features();
     let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
     let scores = model.score(&block);

@@ -94,7 +94,7 @@ fn compare_with(
     let queries = train.data().select(&rest);
     let rows: Vec<usize> = (0..queries.n_rows()).collect();
     let near = Neighbourhood::of(train.data()).unwrap();
-    let rankings = near.rankings(&queries, model.needs(), None).unwrap();
+    let rankings = near.rankings(&queries, model.needs()).unwrap();
     let views = model.views().to_vec();
     let mut relevant = 0;
     for order in orders {

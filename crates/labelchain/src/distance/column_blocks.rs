@@ -129,8 +129,17 @@ impl ColumnBlocks {
             }
             (comparison, _) => comparison,
         };
-        let columns: Vec<(usize, Comparison)> =
-            columns.iter().map(|&column| (column, comparison(column))).collect();
+        let columns = columns.iter().map(|&column| (column, comparison(column))).collect();
+        ColumnBlocks::of_columns(columns, features, stored, rows)
+    }
+
+    /// The same for columns of which it is known how their cells are compared.
+    pub(super) fn of_columns(
+        columns: Vec<(usize, Comparison)>,
+        features: &Matrix,
+        stored: &[Vec<(f64, u32)>],
+        rows: &[usize],
+    ) -> ColumnBlocks {
         match features {
             Matrix::Dense(dense) => {
                 let n_blocks = rows.len().div_ceil(BLOCK_ROWS);

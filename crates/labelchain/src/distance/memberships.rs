@@ -43,20 +43,21 @@ impl Drop for Table {
 impl Memberships {
     /// Rows with these distances to `n_train` training rows each, and β.
     pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
-        Memberships::of_spare(distances, n_train, decay, &Arc::default())
+        let mut scaled = vec![0.0; distances.len()];
+        scale_rows(&distances, n_train, decay, &mut scaled);
+        Memberships::of_tables(distances, scaled, n_train, decay, &Arc::default())
     }
 
-    /// The same in a spare table.
-    pub(super) fn of_spare(
+    /// The same of distances that were scaled, in tables that are spare once they are done with.
+    pub(super) fn of_tables(
         distances: Vec<f64>,
+        scaled: Vec<f64>,
         n_train: usize,
         decay: f64,
         spare: &Arc<SpareTables>,
     ) -> Memberships {
         let n_rows = distances.len() / n_train.max(1);
-        let scaled = spare.take(distances.len());
-        let mut table = Table { n_train, distances, decay, scaled, spare: Arc::clone(spare) };
-        table.set_decay(decay);
+        let table = Table { n_train, distances, decay, scaled, spare: Arc::clone(spare) };
         Memberships { table: Arc::new(table), rows: (0..n_rows).collect() }
     }
 
@@ -108,15 +109,20 @@ impl Table {
 
     fn set_decay(&mut self, decay: f64) {
         self.decay = decay;
-        let n_train = self.n_train.max(1);
-        let rows = self.distances.par_chunks(n_train);
-        self.scaled.par_chunks_mut(n_train).zip(rows).for_each(|(scaled, distances)| {
-            vectorized(
-                #[inline(always)]
-                || scale(distances, decay, scaled),
-            );
-        });
+        scale_rows(&self.distances, self.n_train, decay, &mut self.scaled);
     }
+}
+
+/// exp(-β (D - m)) of the distances D of each row to `n_train` training rows, of which m is the least.
+pub(super) fn scale_rows(distances: &[f64], n_train: usize, decay: f64, scaled: &mut [f64]) {
+    let n_train = n_train.max(1);
+    let rows = distances.par_chunks(n_train);
+    scaled.par_chunks_mut(n_train).zip(rows).for_each(|(scaled, distances)| {
+        vectorized(
+            #[inline(always)]
+            || scale(distances, decay, scaled),
+        );
+    });
 }
 
 /// exp(-β (D - m)) of the distances D of one row, of which m is the least.

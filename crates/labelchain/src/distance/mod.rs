@@ -5,6 +5,7 @@
 //! a nominal one 0 or 1; where either cell is missing a nominal input adds 1 and a numeric one 2,
 //! the expected squared difference of two independent standardized values (docs/methods.md, 2).
 
+mod candidates;
 mod column_blocks;
 mod memberships;
 mod ranking;
@@ -25,10 +26,11 @@ use crate::data::{Attribute, Dataset, LabelMatrix, Matrix};
 use crate::error::Result;
 use crate::prepare::{Prepared, one_hot, stored_cells};
 use crate::product::{ROWS_AT_ONCE, multiply_rows, vectorized};
-use column_blocks::Comparison;
-use ranking::OwnRankings;
+use candidates::{Bounds, SingleTiles};
+use memberships::scale_rows;
+use ranking::{N_NEAREST, OwnRankings};
 use spare::SpareTables;
-use term_sums::{Query, SparseRows, TermSums, dense_distances, sparse_distance};
+use term_sums::TermSums;
 
 /// Standardized training rows, laid out for distances.
 pub struct Neighbourhood<'d> {
@@ -40,7 +42,7 @@ pub struct Neighbourhood<'d> {
     /// The stored (value, row) of every column of sparse rows, once column blocks are asked for.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
     /// The rows laid out for distances that are summed term by term, once a ranking is asked for.
-    term_sums: OnceLock<TermSums>,
+    term_sums: OnceLock<Arc<TermSums>>,
     /// The tables of blocks that were measured before.
     spare: Arc<SpareTables>,
     /// Where the rankings of the rows among themselves are kept; none where nobody asks twice.
@@ -65,6 +67,8 @@ struct Encoded<'d> {
     greatest_squared_norm: f64,
     /// The stored (value, row) of every column, once sparse rows are measured against these.
     columns: OnceLock<Vec<Vec<(f64, u32)>>>,
+    /// Dense rows in single precision, once candidates for the nearest of them are searched for.
+    single_tiles: OnceLock<SingleTiles>,
 }
 
 impl Neighbourhood<'_> {
@@ -108,7 +112,9 @@ impl Neighbourhood<'_> {
         let n_train = self.n_rows().max(1);
         let of_row = (BYTES * n_train) as u64;
         let at_most = (MAX_DISTANCES / n_train).clamp(1, BLOCK);
-        (self.max_memory / 4 / of_row).clamp(1, at_most as u64) as usize
+        let n_rows = (self.max_memory / 4 / of_row).clamp(1, at_most as u64) as usize;
+        // A product of fewer rows than it is given at once takes as long as if they were there.
+        if n_rows < ROWS_AT_ONCE { n_rows } else { n_rows / ROWS_AT_ONCE * ROWS_AT_ONCE }
     }
 
     /// How many training rows.
@@ -120,7 +126,7 @@ impl Neighbourhood<'_> {
     /// training row; row by row.
     pub fn distances(&self, queries: &Dataset) -> Result<Vec<f64>> {
         match (&self.encoded, Encoded::new(queries.attributes(), queries.features())?) {
-            (Some(train), Some(queries)) => Ok(queries.distances(train, &self.spare)),
+            (Some(train), Some(queries)) => Ok(queries.distances(train)),
             _ => {
                 let term_sums = self.term_sums();
                 let distances = |row| term_sums.query(queries.features(), row).distances();
@@ -131,28 +137,38 @@ impl Neighbourhood<'_> {
         }
     }
 
-    /// How much each training row belongs to the neighbourhood of rows at these distances, with this β.
-    pub fn memberships(&self, distances: Vec<f64>, decay: f64) -> Memberships {
-        Memberships::of_spare(distances, self.n_rows(), decay, &self.spare)
+    /// How much each training row belongs to the neighbourhood of each row of `queries`, which are
+    /// standardized alike, with this β.
+    pub fn memberships(&self, queries: &Dataset, decay: f64) -> Result<Memberships> {
+        let encoded = Encoded::new(queries.attributes(), queries.features())?;
+        let (Some(train), Some(queries)) = (&self.encoded, encoded) else {
+            return Ok(Memberships::new(self.distances(queries)?, self.n_rows(), decay));
+        };
+        let n_distances = queries.squared_norms.len() * self.n_rows();
+        let mut distances = self.spare.take(n_distances);
+        let mut scaled = self.spare.take(n_distances);
+        // Both are done with a part of the rows while its distances are still in a near cache.
+        let part = (ROWS_AT_ONCE * self.n_rows()).max(1);
+        let parts = distances.par_chunks_mut(part).zip(scaled.par_chunks_mut(part)).enumerate();
+        parts.for_each(|(at, (distances, scaled))| {
+            queries.measure(train, at * ROWS_AT_ONCE, distances);
+            scale_rows(distances, self.n_rows(), decay, scaled);
+        });
+        Ok(Memberships::of_tables(distances, scaled, self.n_rows(), decay, &self.spare))
     }
 
     /// The training rows ranked by their distance to each row of `queries`, as far as `needs` asks
-    /// for it. `distances` are those of [`Neighbourhood::distances`], where somebody has them.
+    /// for it.
     ///
     /// Ties are broken by row number, so rounding must not make equal distances differ. The
     /// distances are therefore sums in column order and not matrix products, whose rounding depends
     /// on how the terms are grouped. A product only tells which rows are so near that their sums are
     /// worth computing.
-    pub fn rankings(
-        &self,
-        queries: &Dataset,
-        needs: Needs,
-        distances: Option<&[f64]>,
-    ) -> Result<Option<Rankings<'_>>> {
+    pub fn rankings(&self, queries: &Dataset, needs: Needs) -> Result<Option<Rankings<'_>>> {
         let rankings = match needs {
             Needs::Nothing => return Ok(None),
             Needs::Inputs => Vec::new(),
-            Needs::Ranking => self.rank(queries, distances)?,
+            Needs::Ranking => self.rank(queries)?,
         };
         Ok(Some(Rankings { train: self, rankings }))
     }
@@ -164,19 +180,18 @@ impl Neighbourhood<'_> {
         data: &Dataset,
         rows: &[usize],
         needs: Needs,
-        distances: Option<&[f64]>,
     ) -> Result<Option<Rankings<'_>>> {
         let is_own = std::ptr::eq(data.features(), self.features) && needs == Needs::Ranking;
         let own = self.own_rankings.filter(|_| is_own);
         let (n_rows, n_inputs) = (self.n_rows(), self.attributes.len());
         let Some(places) = own.and_then(|own| own.places(n_rows, n_inputs, self.max_memory)) else {
-            return self.rankings(&data.select(rows), needs, distances);
+            return self.rankings(&data.select(rows), needs);
         };
         let known = |&row: &usize| places[row].get().cloned().map(Ranking::of).map(Arc::new);
         if let Some(rankings) = rows.iter().map(known).collect() {
             return Ok(Some(Rankings { train: self, rankings }));
         }
-        let rankings = self.rank(&data.select(rows), distances)?;
+        let rankings = self.rank(&data.select(rows))?;
         for (&row, ranking) in rows.iter().zip(&rankings) {
             if let Some(nearest) = ranking.rows_to_keep() {
                 places[row].get_or_init(|| nearest);
@@ -185,61 +200,28 @@ impl Neighbourhood<'_> {
         Ok(Some(Rankings { train: self, rankings }))
     }
 
-    fn rank(&self, queries: &Dataset, distances: Option<&[f64]>) -> Result<Vec<Arc<Ranking>>> {
+    fn rank(&self, queries: &Dataset) -> Result<Vec<Arc<Ranking>>> {
         let (features, n_train) = (queries.features(), self.n_rows());
         let term_sums = self.term_sums();
-        let rows = (0..queries.n_rows()).into_par_iter();
+        let of_all = |row| Arc::new(Ranking::of_all(term_sums.query(features, row)));
         let encoded = Encoded::new(queries.attributes(), features)?;
         let (Some(train), Some(encoded)) = (&self.encoded, &encoded) else {
-            let ranking = |row| Arc::new(Ranking::of_all(term_sums.query(features, row)));
-            return Ok(rows.map(ranking).collect());
+            return Ok((0..queries.n_rows()).into_par_iter().map(of_all).collect());
         };
-        let estimates = match distances {
-            Some(distances) => Cow::Borrowed(distances),
-            None => Cow::Owned(encoded.distances(train, &self.spare)),
-        };
-        let comparisons: Vec<Comparison> = self.attributes.iter().map(Comparison::of).collect();
-        let ranking = |row: usize| {
-            let query = term_sums.query(features, row);
-            let error = encoded.error_of_product(row, train);
-            if !error.is_finite() {
-                return Arc::new(Ranking::of_all(query));
+        let candidates = encoded.candidates(train, N_NEAREST);
+        let ranking = |(row, bounds): (usize, Option<Vec<Bounds>>)| match bounds {
+            Some(bounds) => {
+                let query = term_sums.query(features, row);
+                Arc::new(Ranking::of_candidates(&bounds, n_train, query))
             }
-            let distances_to = |query: &Query, rows: &[u32]| match (self.features, query) {
-                (Matrix::Dense(dense), Query::Dense(_, cells)) => {
-                    dense_distances(&comparisons, dense, cells, rows)
-                }
-                (train, _) => {
-                    let stored: Vec<(usize, f64)> = features.entries(row).collect();
-                    let entries = rows.iter().map(|&row| train.entries(row as usize));
-                    entries.map(|of_row| sparse_distance(&comparisons, &stored, of_row)).collect()
-                }
-            };
-            let estimates = &estimates[row * n_train..(row + 1) * n_train];
-            Arc::new(Ranking::of_estimates(estimates, error, query, distances_to))
+            None => of_all(row),
         };
-        let rankings = rows.map(ranking).collect();
-        if let Cow::Owned(estimates) = estimates {
-            self.spare.give(estimates);
-        }
-        Ok(rankings)
+        Ok(candidates.into_par_iter().enumerate().map(ranking).collect())
     }
 
     /// The rows laid out for distances that are summed term by term.
-    fn term_sums(&self) -> &TermSums {
-        self.term_sums.get_or_init(|| match self.features {
-            Matrix::Dense(_) => {
-                let all: Vec<usize> = (0..self.n_rows()).collect();
-                let columns: Vec<usize> = (0..self.attributes.len()).collect();
-                let blocks = self.column_blocks(&all, &columns, Metric::Euclidean);
-                TermSums::Dense(Arc::new(blocks))
-            }
-            Matrix::Sparse(_) => {
-                let comparisons = self.attributes.iter().map(Comparison::of).collect();
-                let features = self.features.clone();
-                TermSums::Sparse(Arc::new(SparseRows { comparisons, features }))
-            }
-        })
+    fn term_sums(&self) -> &Arc<TermSums> {
+        self.term_sums.get_or_init(|| Arc::new(TermSums::new(self.attributes, self.features)))
     }
 
     /// Lays out some rows and columns for distances that are summed term by term.
@@ -284,35 +266,46 @@ impl Encoded<'_> {
         let squared_norm = |row| features.entries(row).map(|(_, x)| x * x).sum();
         let squared_norms: Vec<f64> = (0..features.n_rows()).map(squared_norm).collect();
         let greatest_squared_norm = squared_norms.iter().copied().fold(0.0, f64::max);
-        Encoded { features, squared_norms, greatest_squared_norm, columns: OnceLock::new() }
+        let columns = OnceLock::new();
+        Encoded {
+            features,
+            squared_norms,
+            greatest_squared_norm,
+            columns,
+            single_tiles: OnceLock::new(),
+        }
     }
 
     /// |x - v|² = |x|² + |v|² - 2 x·v for every row x and training row v; negative results of
     /// rounding are set to 0.
-    fn distances(&self, train: &Encoded, spare: &SpareTables) -> Vec<f64> {
-        let (n, m) = (self.squared_norms.len(), train.squared_norms.len());
-        let mut distances = spare.take(n * m);
+    fn distances(&self, train: &Encoded) -> Vec<f64> {
+        let m = train.squared_norms.len();
+        let mut distances = vec![0.0; self.squared_norms.len() * m];
         if m == 0 {
             return distances;
         }
         let parts = distances.par_chunks_mut(ROWS_AT_ONCE * m).enumerate();
-        parts.for_each(|(at, distances)| {
-            let start = at * ROWS_AT_ONCE;
-            let rows = start..n.min(start + ROWS_AT_ONCE);
-            self.products(train, rows.clone(), distances);
-            let norms = &self.squared_norms[rows];
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (row, &norm) in distances.chunks_mut(m).zip(norms) {
+        parts.for_each(|(at, distances)| self.measure(train, at * ROWS_AT_ONCE, distances));
+        distances
+    }
+
+    /// The distances of the rows from `start` on, as many as there is place for.
+    fn measure(&self, train: &Encoded, start: usize, distances: &mut [f64]) {
+        let m = train.squared_norms.len();
+        let rows = start..start + distances.len() / m.max(1);
+        self.products(train, rows.clone(), distances);
+        distances.par_chunks_mut(m.max(1)).zip(&self.squared_norms[rows]).for_each(
+            |(row, &norm)| {
+                vectorized(
+                    #[inline(always)]
+                    || {
                         for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
                             *distance = (norm + other - 2.0 * *distance).max(0.0);
                         }
-                    }
-                },
-            );
-        });
-        distances
+                    },
+                );
+            },
+        );
     }
 
     /// x·v for some rows x and every training row v; row by row. Sparse products are summed over the
@@ -332,23 +325,6 @@ impl Encoded<'_> {
                 columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
             }
         }
-    }
-
-    /// How much a distance of this row by [`Encoded::distances`] and one summed term by term may
-    /// differ at most; infinite or not a number where a square overflows.
-    ///
-    /// With u = 2⁻⁵³, summing w terms in any order is wrong by at most about w u times the sum of
-    /// their magnitudes. Let S = |x|² + |v|², so that 2 |x·v| ≤ S and |x - v|² ≤ 2 S. The product's
-    /// distance is wrong by w u S for the norms, w u S for 2 x·v and 4 u S for putting them together;
-    /// the sum of terms by (w + 2) u 2 S; indicators of 1/√2, which is rounded, by 4 u S. That is less
-    /// than 4 (w + 4) u S. The result is twice as much, which leaves room for the rounding of the bound
-    /// itself and of what is compared with it. Squares too small to be stored as they are add less than
-    /// [`f64::MIN_POSITIVE`] each.
-    fn error_of_product(&self, row: usize, train: &Encoded) -> f64 {
-        let n_terms = 4.0 + self.features.n_columns() as f64;
-        let squares = self.squared_norms[row] + train.greatest_squared_norm;
-        // EPSILON is 2 u.
-        4.0 * n_terms * (f64::EPSILON * squares + f64::MIN_POSITIVE)
     }
 }
 
@@ -476,34 +452,35 @@ mod tests {
             for data in [&data, &sparse] {
                 let train = Neighbourhood::of(data).unwrap();
                 let queries = data.select(&[query]);
-                let product = train.distances(&queries).unwrap();
-                for distances in [None, Some(&product[..])] {
-                    let rankings = train.rankings(&queries, Needs::Ranking, distances);
-                    let rankings = rankings.unwrap().unwrap();
-                    prop_assert_eq!(&ranked(&rankings)[0], &expected);
-                    let nearest = rankings.rankings[0].nearest();
-                    prop_assert_eq!(nearest, &expected[..nearest.len()]);
-                    let radius = rankings.rankings[0].radius();
-                    let beyond = &expected[nearest.len()..];
+                let rankings = train.rankings(&queries, Needs::Ranking).unwrap().unwrap();
+                prop_assert_eq!(&ranked(&rankings)[0], &expected);
+                let mut beyond = &expected[..];
+                for (nearest, radius) in rankings.rankings[0].steps() {
+                    prop_assert_eq!(nearest, &beyond[..nearest.len()]);
+                    beyond = &beyond[nearest.len()..];
                     prop_assert!(beyond.iter().all(|row| row.distance > radius));
-                    prop_assert!(nearest.len() >= n_rows.min(128));
                 }
+                prop_assert!(expected.len() - beyond.len() >= n_rows.min(N_NEAREST));
             }
         }
 
         #[test]
-        fn products_are_as_exact_as_they_promise(
+        fn bounds_hold_and_are_absent_only_where_squares_are_too_large(
             n_rows in 2usize..40, magnitude in -170i32..150, seed: u64,
         ) {
             let data = coarse(n_rows, 10f64.powi(magnitude), seed);
             let train = Neighbourhood::of(&data).unwrap();
-            let products = train.distances(&data).unwrap();
             let encoded = train.encoded.as_ref().unwrap();
-            for row in 0..n_rows {
-                let error = encoded.error_of_product(row, encoded);
+            for (row, bounds) in encoded.candidates(encoded, n_rows).into_iter().enumerate() {
                 let exact = train.term_sums().query(data.features(), row).distances();
-                for (product, exact) in products[row * n_rows..].iter().zip(exact) {
-                    prop_assert!((product - exact).abs() <= error, "{} {} {}", product, exact, error);
+                let Some(bounds) = bounds else {
+                    prop_assert!(magnitude > 8);
+                    continue;
+                };
+                prop_assert_eq!(bounds.len(), n_rows);
+                for Bounds { row, lower, upper } in bounds {
+                    let exact = exact[row as usize];
+                    prop_assert!(lower <= exact && exact <= upper, "{} {} {}", lower, exact, upper);
                 }
             }
         }
@@ -511,7 +488,7 @@ mod tests {
         #[test]
         fn sparse_rows_rank_as_dense_ones_to_the_last_bit(n_rows in 1usize..60, seed: u64) {
             let [dense, sparse] = thin(n_rows, seed).map(|data| {
-                ranked(&Neighbourhood::of(&data).unwrap().rankings(&data, Needs::Ranking, None).unwrap().unwrap())
+                ranked(&Neighbourhood::of(&data).unwrap().rankings(&data, Needs::Ranking).unwrap().unwrap())
             });
             prop_assert_eq!(dense, sparse);
         }
@@ -520,10 +497,10 @@ mod tests {
         fn a_ranking_does_not_depend_on_the_rows_ranked_with_it(n_rows in 1usize..60, seed: u64) {
             for data in thin(n_rows, seed) {
                 let train = Neighbourhood::of(&data).unwrap();
-                let together = ranked(&train.rankings(&data, Needs::Ranking, None).unwrap().unwrap());
+                let together = ranked(&train.rankings(&data, Needs::Ranking).unwrap().unwrap());
                 let alone = |row| {
                     let only = data.select(&[row]);
-                    ranked(&train.rankings(&only, Needs::Ranking, None).unwrap().unwrap())
+                    ranked(&train.rankings(&only, Needs::Ranking).unwrap().unwrap())
                 };
                 prop_assert_eq!(together, (0..n_rows).flat_map(alone).collect::<Vec<_>>());
             }

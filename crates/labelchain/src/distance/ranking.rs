@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Neighbourhood;
+use super::candidates::Bounds;
 use super::term_sums::Query;
-use crate::product::vectorized;
 
 /// A training row and its distance to the row that is to be labelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,24 +32,86 @@ impl Ord for Ranked {
 
 /// Training rows from the nearest to the farthest.
 ///
-/// Most searches for neighbours end among the nearest rows, so only these are measured and sorted at
-/// once. The others are when somebody first asks for them, and once for all who do.
+/// Most searches for neighbours end among the nearest rows, so rows are measured and sorted in steps, when
+/// somebody first asks for them and once for all who do.
 pub struct Ranking {
     nearest: Arc<NearestRows>,
     /// The distance of every training row, by its number.
     distances: OnceLock<Vec<f64>>,
-    /// The rows beyond the radius, sorted.
+    /// The rows beyond the last step, sorted.
     far: OnceLock<Vec<Ranked>>,
 }
 
-/// The training rows nearest to one row.
+/// The training rows nearest to one row, in a few steps.
 pub(super) struct NearestRows {
-    /// Sorted.
-    rows: Vec<Ranked>,
-    /// Every row that is no farther than this is among them.
-    radius: f64,
+    /// The rows that may be among them, by ascending lower bound of their distance.
+    candidates: Vec<u32>,
+    steps: Vec<Step>,
     /// The row that is to be labelled.
     query: Query,
+}
+
+/// The rows within a radius that are beyond that of the step before.
+struct Step {
+    /// Every row within the radius is among so many of the candidates.
+    n_candidates: usize,
+    /// Infinite where there are no other rows.
+    radius: f64,
+    measured: OnceLock<Measured>,
+}
+
+/// The candidates of a step that are beyond the step before.
+struct Measured {
+    /// Sorted.
+    rows: Vec<Ranked>,
+    /// So many of them are within the radius of this step; the others are for the next.
+    n_within: usize,
+}
+
+impl Measured {
+    fn new(mut rows: Vec<Ranked>, radius: f64) -> Measured {
+        rows.sort_unstable();
+        let n_within = rows.partition_point(|row| row.distance <= radius);
+        Measured { rows, n_within }
+    }
+}
+
+impl NearestRows {
+    fn new(bounds: &[Bounds], n_train: usize, query: Query) -> NearestRows {
+        let mut radius: f64 = 0.0;
+        let mut n_before = 0;
+        let step = |n_nearest: usize| {
+            for bounds in &bounds[n_before..n_nearest.min(bounds.len())] {
+                radius = radius.max(bounds.upper);
+            }
+            n_before = n_nearest.min(bounds.len());
+            let radius = if n_nearest < n_train { radius } else { f64::INFINITY };
+            let n_candidates = bounds.partition_point(|bounds| bounds.lower <= radius);
+            Step { n_candidates, radius, measured: OnceLock::new() }
+        };
+        let steps = STEPS.into_iter().map(step).collect();
+        NearestRows { candidates: bounds.iter().map(|bounds| bounds.row).collect(), steps, query }
+    }
+
+    /// What a step measures; none where there is no such step.
+    fn measured(&self, at: usize) -> Option<&Measured> {
+        let step = self.steps.get(at)?;
+        Some(step.measured.get_or_init(|| {
+            let mut rows = Vec::new();
+            let mut n_before = 0;
+            if let Some(before) = at.checked_sub(1)
+                && let Some(measured) = self.measured(before)
+            {
+                n_before = self.steps[before].n_candidates;
+                rows.extend_from_slice(&measured.rows[measured.n_within..]);
+            }
+            let candidates = &self.candidates[n_before..step.n_candidates];
+            let distances = self.query.distances_to(candidates);
+            let ranked = candidates.iter().zip(distances);
+            rows.extend(ranked.map(|(&row, distance)| Ranked { distance, row }));
+            Measured::new(rows, step.radius)
+        }))
+    }
 }
 
 /// The rankings of training rows among themselves, as far as somebody asked for them. Validation, tuning,
@@ -69,29 +131,46 @@ impl OwnRankings {
         n_inputs: usize,
         max_memory: u64,
     ) -> Option<&[OnceLock<Arc<NearestRows>>]> {
-        let of_row = 2 * N_NEAREST * size_of::<Ranked>() + n_inputs * size_of::<f64>();
+        // Each candidate, and its distance once it is measured.
+        let of_candidates = 2 * N_NEAREST * (size_of::<u32>() + size_of::<Ranked>());
+        let of_row = of_candidates + n_inputs * size_of::<f64>();
         let n_bytes = (n_rows as u64).saturating_mul(of_row as u64);
         let is_small = n_bytes <= OwnRankings::MOST_BYTES.min(max_memory / 8);
         is_small.then(|| &self.0.get_or_init(|| (0..n_rows).map(|_| OnceLock::new()).collect())[..])
     }
 }
 
-/// How many of the nearest rows are measured and sorted at once, or a few more.
-const N_NEAREST: usize = 128;
+/// How many of the nearest rows are measured and sorted with each step, or a few more.
+const STEPS: [usize; 3] = [16, 48, N_NEAREST];
 
-/// Estimates are looked at in so many groups to find which of them are among the least.
-const GROUPS: usize = 4 * N_NEAREST;
+/// How many of the nearest rows are found at once, or a few more.
+pub(super) const N_NEAREST: usize = 128;
 
 impl Ranking {
     /// Measures every training row.
     pub(super) fn of_all(query: Query) -> Ranking {
         let distances = query.distances();
-        let limit = limit_of_nearest(&distances);
-        let ranked = |row: u32| Ranked { distance: distances[row as usize], row };
-        let mut nearest: Vec<Ranked> = within(&distances, limit).into_iter().map(ranked).collect();
-        nearest.sort_unstable();
-        let nearest = NearestRows { rows: nearest, radius: limit, query };
+        let ranked = |(row, &distance): (usize, &f64)| Ranked { distance, row: row as u32 };
+        let mut all: Vec<Ranked> = distances.iter().enumerate().map(ranked).collect();
+        let mut radius = f64::INFINITY;
+        if all.len() > N_NEAREST {
+            radius = all.select_nth_unstable(N_NEAREST - 1).1.distance;
+            all.retain(|row| row.distance <= radius);
+        }
+        let measured = OnceLock::from(Measured::new(all, radius));
+        let step = Step { n_candidates: 0, radius, measured };
+        let nearest = NearestRows { candidates: Vec::new(), steps: vec![step], query };
         Ranking { distances: OnceLock::from(distances), ..Ranking::of(Arc::new(nearest)) }
+    }
+
+    /// Of the rows that may be among the nearest, by ascending lower bound: all that are no farther than
+    /// the greatest upper bound of the first [`N_NEAREST`].
+    ///
+    /// Let r be the greatest upper bound of the first n candidates. At least n rows are no farther than r,
+    /// and each of these has a lower bound of at most r. So the rows within r are found among the
+    /// candidates of such a lower bound, and they are the nearest ones without a gap.
+    pub(super) fn of_candidates(bounds: &[Bounds], n_train: usize, query: Query) -> Ranking {
+        Ranking::of(Arc::new(NearestRows::new(bounds, n_train, query)))
     }
 
     /// Of rows that were found before.
@@ -102,40 +181,23 @@ impl Ranking {
     /// The rows nearest to it, to be kept; none where equal distances make them more than the memory that
     /// [`OwnRankings`] expects.
     pub(super) fn rows_to_keep(&self) -> Option<Arc<NearestRows>> {
-        (self.nearest.rows.len() <= 2 * N_NEAREST).then(|| Arc::clone(&self.nearest))
+        let has_few = self.nearest.candidates.len() <= 2 * N_NEAREST;
+        (has_few && self.distances.get().is_none()).then(|| Arc::clone(&self.nearest))
     }
 
-    /// Finds the nearest rows by estimates of their distances, none of which is wrong by more than
-    /// `error`, and measures these only: `distances_to` some rows.
-    ///
-    /// Let t be an estimate that at least [`N_NEAREST`] rows do not exceed. A row whose distance is at most
-    /// t + error has an estimate of at most t + 2 error. So all rows of such a distance are found
-    /// among the rows of such an estimate, and they are the nearest ones without a gap.
-    pub(super) fn of_estimates(
-        estimates: &[f64],
-        error: f64,
-        query: Query,
-        distances_to: impl FnOnce(&Query, &[u32]) -> Vec<f64>,
-    ) -> Ranking {
-        let limit = limit_of_nearest(estimates);
-        let rows = within(estimates, limit + 2.0 * error);
-        let distances = distances_to(&query, &rows);
-        let ranked =
-            rows.into_iter().zip(distances).map(|(row, distance)| Ranked { distance, row });
-        let radius = limit + error;
-        let mut nearest: Vec<Ranked> = ranked.filter(|row| row.distance <= radius).collect();
-        nearest.sort_unstable();
-        Ranking::of(Arc::new(NearestRows { rows: nearest, radius, query }))
+    /// The nearest rows in steps, the nearest first: all rows that are no farther than the radius of the
+    /// step and beyond that of the step before.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (&[Ranked], f64)> {
+        let steps = self.nearest.steps.iter().enumerate();
+        steps.filter_map(|(at, step)| {
+            let Measured { rows, n_within } = self.nearest.measured(at)?;
+            Some((&rows[..*n_within], step.radius))
+        })
     }
 
-    /// The nearest rows, the nearest first: all rows that are no farther than [`Ranking::radius`].
-    pub(crate) fn nearest(&self) -> &[Ranked] {
-        &self.nearest.rows
-    }
-
-    /// The distance within which every row is among the nearest; infinite where these are all rows.
+    /// The distance within which every row is among the steps; infinite where these are all rows.
     pub(crate) fn radius(&self) -> f64 {
-        self.nearest.radius
+        self.nearest.steps.last().map_or(f64::NEG_INFINITY, |step| step.radius)
     }
 
     /// The distance of every training row, by its number.
@@ -156,54 +218,8 @@ impl Ranking {
             far
         };
         let far = std::iter::once_with(move || self.far.get_or_init(sorted));
-        self.nearest().iter().chain(far.flatten())
+        self.steps().flat_map(|(rows, _)| rows).chain(far.flatten())
     }
-}
-
-/// A number that at least [`N_NEAREST`] of the numbers do not exceed, and seldom many more; infinite where
-/// there are no more numbers than that.
-///
-/// It is the N_NEAREST-th least of the minima of [`GROUPS`] groups. Finding it takes one comparison for each
-/// number, which is a fraction of what it takes to partially sort them.
-fn limit_of_nearest(numbers: &[f64]) -> f64 {
-    if numbers.len() <= N_NEAREST {
-        return f64::INFINITY;
-    }
-    let mut minima = [f64::INFINITY; GROUPS];
-    vectorized(
-        #[inline(always)]
-        || {
-            for numbers in numbers.chunks(GROUPS) {
-                for (minimum, &number) in minima.iter_mut().zip(numbers) {
-                    *minimum = if number < *minimum { number } else { *minimum };
-                }
-            }
-        },
-    );
-    // No distance is negative, so their bit patterns are in the order of the numbers.
-    *minima.select_nth_unstable_by_key(N_NEAREST - 1, |minimum| minimum.to_bits()).1
-}
-
-/// The places of the numbers that do not exceed the limit, ascending.
-fn within(numbers: &[f64], limit: f64) -> Vec<u32> {
-    const AT_ONCE: usize = 16;
-    let mut places = Vec::with_capacity(2 * N_NEAREST);
-    vectorized(
-        #[inline(always)]
-        || {
-            for (at, numbers) in numbers.chunks(AT_ONCE).enumerate() {
-                // Few blocks have such a number, and the others are left at once.
-                if numbers.iter().fold(false, |any, &number| any | (number <= limit)) {
-                    for (place, &number) in numbers.iter().enumerate() {
-                        if number <= limit {
-                            places.push((at * AT_ONCE + place) as u32);
-                        }
-                    }
-                }
-            }
-        },
-    );
-    places
 }
 
 /// What a model needs to know about the training rows to score a block. Each need includes those

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 #[derive(Debug, Default)]
 pub(super) struct SpareTables(Mutex<Vec<Vec<f64>>>);
 
-/// A block has a table of distances and one of memberships, and its rankings perhaps another.
-const MOST_TABLES: usize = 3;
+/// A block has a table of distances and one of memberships.
+const MOST_TABLES: usize = 2;
 
 impl SpareTables {
     /// A table of so many numbers, which may be anything.

@@ -3,64 +3,97 @@
 //! Such a distance depends on its two rows alone. A matrix product is faster, but how it rounds depends
 //! on how it groups the terms, so that rows equally far would not always come out as equally far.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::ColumnBlocks;
 use super::column_blocks::Comparison;
-use crate::data::{Dense, Matrix};
+use crate::data::{Attribute, Dense, Matrix};
 use crate::product::vectorized;
 
-/// All training rows, for distances to every one of them.
-pub(super) enum TermSums {
-    Dense(Arc<ColumnBlocks>),
-    Sparse(Arc<SparseRows>),
-}
-
-/// Sparse rows, and how the cells of each column are compared.
-pub(super) struct SparseRows {
-    pub(super) comparisons: Vec<Comparison>,
-    pub(super) features: Matrix,
+/// All training rows, for distances to some or to every one of them.
+pub(super) struct TermSums {
+    comparisons: Vec<Comparison>,
+    features: Matrix,
+    /// Dense rows laid out for distances to all of them, once somebody asks for these.
+    blocks: OnceLock<ColumnBlocks>,
 }
 
 /// A row to be labelled, with the training rows that it can be measured against.
-pub(super) enum Query {
-    /// Every cell of it.
-    Dense(Arc<ColumnBlocks>, Vec<f64>),
-    /// Its stored (column, value).
-    Sparse(Arc<SparseRows>, Vec<(usize, f64)>),
+pub(super) struct Query {
+    train: Arc<TermSums>,
+    cells: QueryCells,
+}
+
+enum QueryCells {
+    /// Every cell, for dense training rows.
+    Dense(Vec<f64>),
+    /// The stored (column, value), for sparse ones.
+    Sparse(Vec<(usize, f64)>),
 }
 
 impl TermSums {
+    pub(super) fn new(attributes: &[Attribute], features: &Matrix) -> TermSums {
+        let comparisons = attributes.iter().map(Comparison::of).collect();
+        TermSums { comparisons, features: features.clone(), blocks: OnceLock::new() }
+    }
+
     /// One of the rows to be labelled.
-    pub(super) fn query(&self, queries: &Matrix, row: usize) -> Query {
-        match self {
-            TermSums::Dense(train) => Query::Dense(Arc::clone(train), train.cells(queries, row)),
-            TermSums::Sparse(train) => {
-                Query::Sparse(Arc::clone(train), queries.entries(row).collect())
+    pub(super) fn query(self: &Arc<Self>, queries: &Matrix, row: usize) -> Query {
+        let cells = match self.features {
+            Matrix::Dense(_) => {
+                let mut cells = vec![0.0; self.comparisons.len()];
+                queries.entries(row).for_each(|(column, value)| cells[column] = value);
+                QueryCells::Dense(cells)
             }
-        }
+            Matrix::Sparse(_) => QueryCells::Sparse(queries.entries(row).collect()),
+        };
+        Query { train: Arc::clone(self), cells }
+    }
+
+    fn blocks(&self) -> &ColumnBlocks {
+        self.blocks.get_or_init(|| {
+            let rows: Vec<usize> = (0..self.features.n_rows()).collect();
+            let columns = self.comparisons.iter().copied().enumerate().collect();
+            ColumnBlocks::of_columns(columns, &self.features, &[], &rows)
+        })
     }
 }
 
 impl Query {
     /// The squared distance to every training row.
     pub(super) fn distances(&self) -> Vec<f64> {
-        match self {
-            Query::Dense(train, cells) => train.distances(cells).collect(),
-            Query::Sparse(train, stored) => {
-                let SparseRows { comparisons, features } = &**train;
-                let distance = |row| sparse_distance(comparisons, stored, features.entries(row));
-                (0..features.n_rows()).map(distance).collect()
+        let train = &*self.train;
+        match &self.cells {
+            QueryCells::Dense(cells) => train.blocks().distances(cells).collect(),
+            QueryCells::Sparse(stored) => {
+                let distance =
+                    |row| sparse_distance(&train.comparisons, stored, train.features.entries(row));
+                (0..train.features.n_rows()).map(distance).collect()
             }
         }
     }
-}
 
+    /// The squared distances to some training rows; no cell is missing.
+    pub(super) fn distances_to(&self, rows: &[u32]) -> Vec<f64> {
+        let TermSums { comparisons, features, .. } = &*self.train;
+        match (&self.cells, features) {
+            (QueryCells::Dense(cells), Matrix::Dense(train)) => {
+                dense_distances(comparisons, train, cells, rows)
+            }
+            (QueryCells::Sparse(stored), train) => {
+                let entries = rows.iter().map(|&row| train.entries(row as usize));
+                entries.map(|of_row| sparse_distance(comparisons, stored, of_row)).collect()
+            }
+            // Cells are dense where the training rows are.
+            (QueryCells::Dense(_), Matrix::Sparse(_)) => Vec::new(),
+        }
+    }
+}
 /// The squared distances from a row with these cells to some training rows; no cell is missing.
 ///
 /// The rows are far apart in memory, so that they cannot fill a SIMD register at once; but eight sums
 /// that do not wait for each other take the time of one.
-pub(super) fn dense_distances(
+fn dense_distances(
     comparisons: &[Comparison],
     train: &Dense,
     cells: &[f64],
@@ -103,7 +136,7 @@ pub(super) fn dense_distances(
 
 /// The squared distance of two sparse rows, by merging their stored cells in column order. A column
 /// that neither row stores is 0 in both and adds nothing.
-pub(super) fn sparse_distance(
+fn sparse_distance(
     comparisons: &[Comparison],
     mut xs: &[(usize, f64)],
     vs: impl Iterator<Item = (usize, f64)>,

@@ -49,10 +49,9 @@ impl<'a> RowBlock<'a> {
             let (memberships, rankings) = (None, None);
             return Ok(RowBlock { data, rows, known: None, memberships, rankings, squares });
         };
-        let distances = decay.map(|_| train.distances(&data.select(&rows))).transpose()?;
-        let rankings = train.rankings_of_rows(data, &rows, needs, distances.as_deref())?;
-        let of = |(distances, decay)| train.memberships(distances, decay);
-        let memberships = distances.zip(decay).map(of);
+        let memberships = |decay| train.memberships(&data.select(&rows), decay);
+        let memberships = decay.map(memberships).transpose()?;
+        let rankings = train.rankings_of_rows(data, &rows, needs)?;
         Ok(RowBlock { data, rows, known: None, memberships, rankings, squares })
     }
 

@@ -34,7 +34,7 @@ pub(super) fn on_validation<M: Sync, A: Send>(
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();
         let rankings = match &distances {
-            Some(distances) => distances.rankings_of_rows(data, &here, needs, None)?,
+            Some(distances) => distances.rankings_of_rows(data, &here, needs)?,
             None => None,
         };
         candidates.par_iter().zip(&mut answers).try_for_each(|(candidate, answers)| {

@@ -58,7 +58,7 @@ pub(in crate::base) static BASE: Base = Base {
         // The labels of all rows and who votes on them, and the rows laid out for distances.
         let data = task.train.data();
         let labels = 2 * task.n_members() * data.labels().n_bytes() as u64;
-        task.selection_bytes() + labels + 2 * data.features().n_bytes() as u64
+        task.selection_bytes() + labels + 5 * data.features().n_bytes() as u64 / 2
     },
     settings: &[&NEIGHBOURS, &METRIC, &TIES],
     chain_settings: &[],

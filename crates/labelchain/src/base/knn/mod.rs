@@ -6,20 +6,22 @@
 //! it disagrees, and no order of the labels has to be known in advance. Of a training row whose own
 //! label is unknown, d counts the share of the other rows that disagree: the expected disagreement.
 //!
-//! There are two ways to the R nearest rows. A label that uses all inputs reads the ranking of the
+//! There are three ways to the R nearest rows. A label that uses all inputs reads the ranking of the
 //! training rows by D, which all such labels and all members share: d is not negative, so the scan
-//! ends where D alone exceeds the R-th extended distance, mostly among the nearest rows. A label with
-//! selected inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all
-//! of them in blocks of [`BLOCK_ROWS`], for which the compiler emits SIMD code. So does any label once
-//! so many labels were decided that the nearest rows by D are not enough: d is then as large as D
-//! differs between rows, and a ranking by D tells little.
+//! ends where D alone exceeds the R-th extended distance, mostly among the nearest rows. Once so many
+//! labels were decided that these are not enough, d is as large as D differs between rows, and a ranking
+//! by D tells little: all rows fitted on are then looked at in blocks of [`BLOCK_ROWS`]. As d never
+//! falls, the least extended distance that a block had for one label bounds it for the next, and few
+//! blocks are so near that the disagreements of their rows have to be counted again. A label with
+//! selected inputs, or with WEKA's metric, measures its own D to every row fitted on, and scans all of
+//! them in such blocks, for which the compiler emits SIMD code.
 
 mod base;
 mod tuning;
 
 pub(super) use base::BASE;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -317,17 +319,15 @@ impl Scoring for NearestNeighboursModel {
             let none = vec![[0.0; BLOCK_ROWS]; self.rows.len().div_ceil(BLOCK_ROWS)];
             disagreements.get_or_init(|| none);
         }
-        let ranked = scores.rankings.get(row).map_or(&[][..], |ranking| ranking.nearest());
-        let fitted = ranked.iter().filter(|ranked| scores.is_fitted[ranked.row as usize]);
         NeighbourEvidence {
             model: self,
             scores,
             row,
-            nearest_fitted: fitted.copied().collect(),
             decided: no_labels.clone(),
             relevant: no_labels,
             disagreements,
             label_distances: (0..=self.n_labels()).map(|_| OnceCell::new()).collect(),
+            block_bounds: RefCell::new(None),
         }
     }
 }
@@ -342,8 +342,6 @@ pub struct NeighbourEvidence<'m> {
     model: &'m NearestNeighboursModel,
     scores: &'m Distances,
     row: usize,
-    /// Those of the nearest rows of the ranking that were fitted on, the nearest first.
-    nearest_fitted: Rc<[Ranked]>,
     /// The labels decided so far, as a matrix of one row.
     decided: LabelMatrix,
     /// Those of them that were decided to be relevant.
@@ -351,10 +349,23 @@ pub struct NeighbourEvidence<'m> {
     /// The number of decided labels on which each row fitted on disagrees or is expected to, once a
     /// label looks at all rows.
     disagreements: OnceCell<Vec<[f64; BLOCK_ROWS]>>,
-    /// For each label its distances in the inputs to the rows fitted on, once computed, infinite where
-    /// a row has no vote; in the last place those of labels on which all rows vote. They do not depend
+    /// For each label with inputs of its own its distances in these to the rows fitted on, once computed,
+    /// infinite where a row has no vote; in the last place the distances in all inputs. They do not depend
     /// on decisions, so all copies of the evidence share them.
     label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
+    /// Where the nearest rows of the ranking were not enough for a label.
+    block_bounds: RefCell<Option<BlockBounds>>,
+}
+
+/// What was last found out about the extended distances of all rows fitted on. With every decision they
+/// grow or stay as they are, so that a lower bound stays one, and most blocks of rows need not be looked at
+/// again for the next label.
+#[derive(Clone)]
+struct BlockBounds {
+    /// A lower bound of the extended distances of the rows of each block.
+    lower: Vec<f64>,
+    /// The nearest rows of the label before, which are likely to be among those of the next.
+    nearest: Vec<u32>,
 }
 
 /// Rows of a block, which is scanned at a time with SIMD instructions.
@@ -387,28 +398,27 @@ impl NeighbourEvidence<'_> {
         let rows = Vec::with_capacity(capacity.min(BLOCK_ROWS));
         let mut nearest = NearestRows { capacity, rows };
         self.scan(label, f64::INFINITY, |row| nearest.insert(row));
+        if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
+            bounds.nearest = nearest.rows.iter().map(|ranked| ranked.row).collect();
+        }
         nearest.rows
     }
 
-    /// The distances in the inputs from the row to the rows fitted on; infinite where a row has no vote
-    /// on the label.
-    fn label_distances(&self, label: LabelId) -> &[[f64; BLOCK_ROWS]] {
-        let model = self.model;
-        if let Some(inputs) = &self.scores.label_inputs[label.0] {
-            let distances = || inputs.distances(self.row, model.rows.len());
-            return self.label_distances[label.0].get_or_init(distances);
-        }
-        let all_vote = model.all_vote_on(label);
-        let place = if all_vote { model.n_labels() } else { label.0 };
-        self.label_distances[place].get_or_init(|| {
-            let mut blocks =
-                vec![[f64::INFINITY; BLOCK_ROWS]; model.rows.len().div_ceil(BLOCK_ROWS)];
-            let Some(ranking) = self.scores.rankings.get(self.row) else { return blocks };
+    /// The distances from the row to the rows fitted on in the inputs of a label that has its own;
+    /// infinite where a row has no vote on the label.
+    fn label_distances(&self, label: LabelId, inputs: &LabelInputs) -> &[[f64; BLOCK_ROWS]] {
+        let distances = || inputs.distances(self.row, self.model.rows.len());
+        self.label_distances[label.0].get_or_init(distances)
+    }
+
+    /// The distances in all inputs from the row to the rows fitted on.
+    fn input_distances(&self, ranking: &Ranking) -> &[[f64; BLOCK_ROWS]] {
+        self.label_distances[self.model.n_labels()].get_or_init(|| {
+            let rows = &self.model.rows;
+            let mut blocks = vec![[f64::INFINITY; BLOCK_ROWS]; rows.len().div_ceil(BLOCK_ROWS)];
             let distances = ranking.distances();
-            for (distance, &row) in blocks.as_flattened_mut().iter_mut().zip(&model.rows) {
-                if all_vote || model.votes_on.get(row, label) {
-                    *distance = distances[row];
-                }
+            for (distance, &row) in blocks.as_flattened_mut().iter_mut().zip(rows) {
+                *distance = distances[row];
             }
             blocks
         })
@@ -430,15 +440,23 @@ impl NeighbourEvidence<'_> {
     /// among the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound
     /// that holds from then on, if it is lower.
     fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
-        let has_own_distances = self.scores.label_inputs[label.0].is_some();
+        if let Some(inputs) = &self.scores.label_inputs[label.0] {
+            return self.scan_blocks(self.label_distances(label, inputs), bound, visit);
+        }
+        let Some(ranking) = self.scores.rankings.get(self.row) else { return };
         // Where the nearest rows of the ranking were not enough for a label, they will hardly be for the
         // next.
-        let counts_all = self.disagreements.get().is_some() && self.counts_whole_labels();
-        if has_own_distances || counts_all {
-            self.scan_blocks(label, f64::NEG_INFINITY, bound, visit);
+        if self.block_bounds.borrow().is_some() {
+            self.scan_bounded_blocks(label, ranking, f64::NEG_INFINITY, bound, visit);
         } else {
-            self.scan_ranking(label, bound, visit);
+            self.scan_ranking(label, ranking, bound, visit);
         }
+    }
+
+    /// Whether a training row votes on a label that uses all inputs.
+    fn is_voter(&self, row: usize, label: LabelId) -> bool {
+        self.scores.is_fitted[row]
+            && (self.model.all_vote_on(label) || self.model.votes_on.get(row, label))
     }
 
     /// Whether all disagreements are whole numbers, which add up to the same in any order.
@@ -449,49 +467,104 @@ impl NeighbourEvidence<'_> {
     /// Rows come by ascending distance in the inputs, to which disagreements only add, so no
     /// further row can be near enough once that distance exceeds the bound. A row exactly at the
     /// bound can, if its number is lower.
-    fn scan_ranking(&self, label: LabelId, mut bound: f64, mut visit: impl FnMut(Ranked) -> f64) {
-        let Some(ranking) = self.scores.rankings.get(self.row) else { return };
-        let all_vote = self.model.all_vote_on(label);
-        let is_voter = |row: u32| all_vote || self.model.votes_on.get(row as usize, label);
+    fn scan_ranking(
+        &self,
+        label: LabelId,
+        ranking: &Ranking,
+        mut bound: f64,
+        mut visit: impl FnMut(Ranked) -> f64,
+    ) {
         let extended = |&Ranked { distance, row }: &Ranked| {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
         };
-        for ranked in &self.nearest_fitted[..] {
-            if ranked.distance > bound {
+        for (rows, radius) in ranking.steps() {
+            for ranked in rows {
+                if ranked.distance > bound {
+                    return;
+                }
+                if self.is_voter(ranked.row as usize, label) {
+                    bound = bound.min(visit(extended(ranked)));
+                }
+            }
+            if radius >= bound {
                 return;
             }
-            if is_voter(ranked.row) {
-                bound = bound.min(visit(extended(ranked)));
-            }
         }
-        if ranking.radius() >= bound || ranking.radius() == f64::INFINITY {
+        if ranking.radius() == f64::INFINITY {
             return;
         }
         if self.counts_whole_labels() {
-            self.scan_blocks(label, ranking.radius(), bound.next_up(), visit);
+            let radius = ranking.radius();
+            self.scan_bounded_blocks(label, ranking, radius, bound.next_up(), visit);
             return;
         }
-        for ranked in ranking.iter().skip(ranking.nearest().len()) {
+        for ranked in ranking.iter().skip_while(|ranked| ranked.distance <= ranking.radius()) {
             if ranked.distance > bound {
                 return;
             }
-            if self.scores.is_fitted[ranked.row as usize] && is_voter(ranked.row) {
+            if self.is_voter(ranked.row as usize, label) {
                 bound = bound.min(visit(extended(ranked)));
             }
         }
     }
 
-    /// Rows come by ascending number, those that are farther than `radius` in the inputs, and most are
-    /// skipped a block at a time.
-    fn scan_blocks(
+    /// Rows come by ascending number, those that are farther than `radius` in the inputs. Blocks whose
+    /// lower bound is not below the bound are skipped, and the disagreements of their rows not counted.
+    fn scan_bounded_blocks(
         &self,
         label: LabelId,
+        ranking: &Ranking,
         radius: f64,
         bound: f64,
         mut visit: impl FnMut(Ranked) -> f64,
     ) {
-        let (distances, disagreements) = (self.label_distances(label), self.disagreements());
+        let distances = self.input_distances(ranking);
+        let mut block_bounds = self.block_bounds.borrow_mut();
+        let BlockBounds { lower, nearest } =
+            block_bounds.get_or_insert_with(|| BlockBounds::new(distances));
+        let mut bound = bound.min(self.bound_by(nearest, label, ranking).next_up());
+        for ((lower, distances), rows) in
+            lower.iter_mut().zip(distances).zip(self.model.rows.chunks(BLOCK_ROWS))
+        {
+            if *lower >= bound {
+                continue;
+            }
+            *lower = f64::INFINITY;
+            for (&in_inputs, &row) in distances.iter().zip(rows) {
+                let mut distance = in_inputs;
+                if in_inputs < bound {
+                    distance += self.count_disagreements(row);
+                    if distance < bound && in_inputs > radius && self.is_voter(row, label) {
+                        let row = row as u32;
+                        bound = bound.min(visit(Ranked { distance, row }).next_up());
+                    }
+                }
+                *lower = lower.min(distance);
+            }
+        }
+    }
+
+    /// An upper bound on the R-th least extended distance: the greatest of R rows that vote on the label;
+    /// infinite where fewer of these vote.
+    fn bound_by(&self, rows: &[u32], label: LabelId, ranking: &Ranking) -> f64 {
+        let voters = rows.iter().map(|&row| row as usize).filter(|&row| self.is_voter(row, label));
+        let extended = |row: usize| ranking.distances()[row] + self.count_disagreements(row);
+        let distances: Vec<f64> = voters.map(extended).collect();
+        if distances.len() < self.model.neighbours {
+            return f64::INFINITY;
+        }
+        distances.into_iter().fold(0.0, f64::max)
+    }
+
+    /// Rows come by ascending number, and most are skipped a block at a time.
+    fn scan_blocks(
+        &self,
+        distances: &[[f64; BLOCK_ROWS]],
+        bound: f64,
+        mut visit: impl FnMut(Ranked) -> f64,
+    ) {
+        let disagreements = self.disagreements();
         let (minima, bound_of_nearest) = self.block_minima(distances, disagreements);
         // The scan passes rows below its bound; rows as far as this bound may be among the nearest.
         let mut bound = bound.min(bound_of_nearest.next_up());
@@ -502,7 +575,7 @@ impl NeighbourEvidence<'_> {
             let rows = distances[at].iter().zip(disagreements[at]);
             for (lane, (&in_inputs, disagreements)) in rows.enumerate() {
                 let distance = in_inputs + disagreements;
-                if distance < bound && in_inputs > radius {
+                if distance < bound {
                     let row = self.model.rows[at * BLOCK_ROWS + lane] as u32;
                     bound = bound.min(visit(Ranked { distance, row }).next_up());
                 }
@@ -587,6 +660,14 @@ impl NeighbourEvidence<'_> {
     fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [Score; N] {
         let nearest = self.nearest(label);
         neighbours.map(|r| self.log_odds(label, &nearest[..r.min(nearest.len())]))
+    }
+}
+
+impl BlockBounds {
+    /// Before anything is known of disagreements, which are not negative.
+    fn new(distances: &[[f64; BLOCK_ROWS]]) -> BlockBounds {
+        let least = |block: &[f64; BLOCK_ROWS]| block.iter().copied().fold(f64::INFINITY, f64::min);
+        BlockBounds { lower: distances.iter().map(least).collect(), nearest: Vec::new() }
     }
 }
 
@@ -727,7 +808,7 @@ mod tests {
             }
             let weka = NearestNeighboursModel { ties: Ties::Weka, ..model.clone() };
             let near = Neighbourhood::of(&data).unwrap();
-            let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
+            let rankings = near.rankings(&data, Needs::Ranking).unwrap();
             let features = data.features();
             let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
@@ -773,7 +854,7 @@ mod tests {
         let train = Prepared::as_is(&data);
         let model = learner.fit(&train, &rows, Seed::new(1)).unwrap();
         let near = Neighbourhood::of(&data).unwrap();
-        let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
+        let rankings = near.rankings(&data, Needs::Ranking).unwrap();
         let features = data.features();
         let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
         let scores = model.score(&block);
@@ -802,7 +883,7 @@ mod tests {
             let learner = NearestNeighbours { ties, ..NearestNeighbours::default() };
             let model = learner.fit(&Prepared::as_is(&data), &rows, Seed::new(1)).unwrap();
             let near = Neighbourhood::of(&data).unwrap();
-            let rankings = near.rankings(&data, Needs::Ranking, None).unwrap();
+            let rankings = near.rankings(&data, Needs::Ranking).unwrap();
             let features = data.features();
             let block = Block { rankings: rankings.as_ref(), ..Block::of(features, &rows) };
             let scores = model.score(&block);
