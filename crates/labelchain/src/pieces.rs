@@ -10,6 +10,7 @@
 //! [`BLOCK`] bytes make a block, which is read and checked as a whole.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -179,17 +180,25 @@ impl PieceFile {
         }
     }
 
-    /// The pieces of a list that are in any block.
-    fn all_pieces<T: DeserializeOwned>(
+    /// The pieces of a list with consecutive numbers, which there are.
+    fn pieces_of_range<T: DeserializeOwned>(
         &self,
+        numbers: Range<usize>,
         list: usize,
         weigh: impl Fn(&T) -> Option<u64>,
     ) -> Result<Vec<T>> {
-        let (mut all, mut room) = (Vec::with_capacity(self.lengths[list]), Vec::new());
-        for block in 0..self.n_blocks_of(list) {
-            all.extend(self.pieces(block, list, &mut room, &weigh)?);
+        let Some((&first, &last)) =
+            self.block_of.get(numbers.clone()).and_then(|of| of.first().zip(of.last()))
+        else {
+            return Ok(Vec::new());
+        };
+        let (mut pieces, mut room) = (Vec::with_capacity(numbers.len()), Vec::new());
+        for block in first as usize..=last as usize {
+            let here = self.starts[block]..;
+            let named = here.zip(self.pieces(block, list, &mut room, &weigh)?);
+            pieces.extend(named.filter(|(at, _)| numbers.contains(at)).map(|(_, piece)| piece));
         }
-        Ok(all)
+        Ok(pieces)
     }
 
     /// How many blocks, from the first on, have pieces of a list.
@@ -306,12 +315,13 @@ impl<T> Pieces<T> {
 }
 
 impl<T: DeserializeOwned + Clone> Pieces<T> {
-    /// All pieces, read anew where they come from a file, and not kept there: for who makes something else of
-    /// them. See [`Pieces::load`].
-    pub fn read_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<Vec<T>> {
+    /// Some consecutive pieces, as far as there are any, read anew where they come from a file, and not kept
+    /// here: for who makes something else of them. See [`Pieces::load`].
+    pub fn read(&self, numbers: Range<usize>, weigh: impl Fn(&T) -> Option<u64>) -> Result<Vec<T>> {
+        let numbers = numbers.start..numbers.end.min(self.len());
         match &self.0 {
-            Kept::InMemory(pieces) => Ok(pieces.clone()),
-            Kept::InFile { file, list, .. } => file.all_pieces(*list, weigh),
+            Kept::InMemory(pieces) => Ok(pieces.get(numbers).unwrap_or_default().to_vec()),
+            Kept::InFile { file, list, .. } => file.pieces_of_range(numbers, *list, weigh),
         }
     }
 }
@@ -323,7 +333,7 @@ impl<T: DeserializeOwned> Pieces<T> {
             && all.get().is_none()
         {
             // Another thread may have read the same meanwhile.
-            let _ = all.set(file.all_pieces(*list, weigh)?);
+            let _ = all.set(file.pieces_of_range(0..self.len(), *list, weigh)?);
         }
         Ok(())
     }
@@ -399,7 +409,10 @@ mod tests {
         for (number, list) in lists.iter().enumerate() {
             let pieces: Pieces<String> = in_file(number).unwrap();
             assert_eq!((pieces.len(), pieces.loaded().count()), (list.len(), 0));
-            assert_eq!(&pieces.read_all(weightless).unwrap(), list);
+            for (start, end) in [(0, 0), (0, 999), (1, 2), (17, 31)] {
+                let read = pieces.read(start..end, weightless).unwrap();
+                assert_eq!(&read, list.get(start..end.min(list.len())).unwrap_or_default());
+            }
             assert_eq!(pieces.loaded().count(), 0, "what is read for somebody else is not kept");
             for (at, piece) in list.iter().enumerate().rev() {
                 pieces.load([at, 999], weightless).unwrap();

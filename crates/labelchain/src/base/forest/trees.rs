@@ -105,10 +105,12 @@ impl Trees {
         let Some(stored) = self.in_file.as_ref().filter(|_| self.whole.get().is_none()) else {
             return Ok(());
         };
-        let branches = stored.branches.read_all(|branch| fits(branch).then_some(0))?;
-        let of_tree = |tree: usize| &branches[stored.starts[tree]..stored.starts[tree + 1]];
-        let joined = |(tree, top): (usize, &Tree)| top.with_branches(of_tree(tree));
-        let whole = stored.tops.iter().enumerate().map(joined).collect();
+        // One tree after the other, so that only the branches of one are in memory twice.
+        let whole = stored.tops.iter().zip(stored.starts.windows(2)).map(|(top, ends)| {
+            let weigh = |branch: &Tree| fits(branch).then_some(0);
+            Ok(top.with_branches(&stored.branches.read(ends[0]..ends[1], weigh)?))
+        });
+        let whole = whole.collect::<Result<_>>()?;
         // Another thread may have made the same meanwhile.
         let _ = self.whole.set(whole);
         Ok(())
