@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::votes::{count, majority};
 use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
-use crate::chain::{Block, OrderCounts, Outputs, Scale, WeightedLabelSets};
+use crate::chain::{Block, OrderCounts, Outputs, Scale, Wanted, WeightedLabelSets};
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
 use crate::distance::{BLOCK, Needs, Neighbourhood};
@@ -239,6 +239,7 @@ impl Ensemble {
     /// The mean scores of training rows, each by the members that have not seen it; none where there is no
     /// such row.
     pub(crate) fn held_out_scores(&self, seen: &SeenRows) -> Result<Option<HeldOutScores>> {
+        self.load(Wanted::Everything)?;
         let &SeenRows { data, first, asked: rows, near, out_of_bag, cancel } = seen;
         let n_labels = self.n_labels;
         let unseen = |is_seen: &dyn Fn(&Member) -> Vec<bool>| -> Vec<Vec<usize>> {
