@@ -7,7 +7,7 @@
 //!
 //! Whoever needs the piece of a word needs it of every member. So pieces of the same number stand together:
 //! number 0 of all lists, then number 1 of all lists. As many consecutive numbers as have about
-//! [`BLOCK`] bytes make a block, which is read and checked as a whole.
+//! `BLOCK` bytes make a block, which is read and checked as a whole.
 
 use std::fmt;
 use std::ops::Range;
