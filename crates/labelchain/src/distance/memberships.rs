@@ -28,6 +28,9 @@ struct Table {
     /// exp(-β (D - m)), where m is the least distance of the row to any training row. This is the
     /// membership up to a factor exp(β m) of the row, which cancels in every ratio of sums and keeps
     /// the memberships of far rows from vanishing.
+    ///
+    /// They lie group by group of [`GROUP_ROWS`] rows, and in a group by training row: those that the rows of
+    /// the group have in one training row are side by side.
     scaled: Vec<f64>,
     /// Who takes both tables when they are done with.
     spare: Arc<SpareTables>,
@@ -43,7 +46,8 @@ impl Drop for Table {
 impl Memberships {
     /// Rows with these distances to `n_train` training rows each, and β.
     pub fn new(distances: Vec<f64>, n_train: usize, decay: f64) -> Memberships {
-        let mut scaled = vec![0.0; distances.len()];
+        let n_rows = distances.len() / n_train.max(1);
+        let mut scaled = vec![0.0; n_rows.next_multiple_of(GROUP_ROWS) * n_train];
         scale_rows(&distances, n_train, decay, &mut scaled);
         Memberships::of_tables(distances, scaled, n_train, decay, &Arc::default())
     }
@@ -89,12 +93,43 @@ impl Memberships {
 
     /// The distances of one row.
     pub fn distances_of(&self, row: usize) -> &[f64] {
-        self.table.of_row(&self.table.distances, self.rows[row])
+        let (n_train, row) = (self.table.n_train, self.rows[row]);
+        &self.table.distances[row * n_train..(row + 1) * n_train]
     }
 
-    /// The memberships of one row up to a factor of the row: that of the nearest training row is 1.
-    pub(crate) fn scaled_of(&self, row: usize) -> &[f64] {
-        self.table.of_row(&self.table.scaled, self.rows[row])
+    /// The rows in groups whose memberships lie side by side.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = MembershipGroup<'_>> {
+        let (lines, _) = self.table.scaled.as_chunks();
+        let mut start = 0;
+        self.rows.chunk_by(|a, b| a / GROUP_ROWS == b / GROUP_ROWS).map(move |rows| {
+            let first = start;
+            start += rows.len();
+            let lines_before = rows[0] / GROUP_ROWS * self.table.n_train;
+            let lines = &lines[lines_before..lines_before + self.table.n_train];
+            MembershipGroup { lines, rows, first }
+        })
+    }
+}
+
+/// Rows whose memberships are added up together: one SIMD instruction adds those that all of them have
+/// in one training row.
+pub(crate) const GROUP_ROWS: usize = 8;
+
+/// The memberships of some rows that lie side by side, up to a factor of each row: that of the training row
+/// nearest to it is 1.
+pub(crate) struct MembershipGroup<'m> {
+    /// By training row. A place that belongs to none of the rows has any numbers.
+    pub(crate) lines: &'m [[f64; GROUP_ROWS]],
+    /// The rows of the table that are asked for.
+    rows: &'m [usize],
+    /// The first of these.
+    first: usize,
+}
+
+impl MembershipGroup<'_> {
+    /// The rows that are asked for, each with its place in every line.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, usize)> {
+        (self.first..).zip(self.rows.iter().map(|row| row % GROUP_ROWS))
     }
 }
 
@@ -102,32 +137,73 @@ impl Memberships {
 const AT_ONCE: usize = 16;
 
 impl Table {
-    /// The numbers that one row has in one of the tables.
-    fn of_row<'t>(&self, table: &'t [f64], row: usize) -> &'t [f64] {
-        &table[row * self.n_train..(row + 1) * self.n_train]
-    }
-
     fn set_decay(&mut self, decay: f64) {
         self.decay = decay;
         scale_rows(&self.distances, self.n_train, decay, &mut self.scaled);
     }
 }
 
-/// exp(-β (D - m)) of the distances D of each row to `n_train` training rows, of which m is the least.
+/// exp(-β (D - m)) of the distances D of each row to `n_train` training rows, of which m is the least; group by
+/// group.
 pub(super) fn scale_rows(distances: &[f64], n_train: usize, decay: f64, scaled: &mut [f64]) {
-    let n_train = n_train.max(1);
-    let rows = distances.par_chunks(n_train);
-    scaled.par_chunks_mut(n_train).zip(rows).for_each(|(scaled, distances)| {
-        vectorized(
-            #[inline(always)]
-            || scale(distances, decay, scaled),
-        );
-    });
+    let of_group = (GROUP_ROWS * n_train).max(1);
+    scaled.par_chunks_mut(of_group).zip(distances.par_chunks(of_group)).for_each(
+        |(scaled, distances)| {
+            vectorized(
+                #[inline(always)]
+                || scale_group(distances, n_train, decay, scaled.as_chunks_mut().0),
+            );
+        },
+    );
 }
 
-/// exp(-β (D - m)) of the distances D of one row, of which m is the least.
+/// The same for the rows of one group, whose distances are row by row.
 #[inline(always)]
-fn scale(distances: &[f64], decay: f64, scaled: &mut [f64]) {
+fn scale_group(distances: &[f64], n_train: usize, decay: f64, lines: &mut [[f64; GROUP_ROWS]]) {
+    /// Lines that stay in the fastest cache while one row after the other puts its memberships there.
+    const LINES: usize = 128;
+    let mut least = [0.0; GROUP_ROWS];
+    for (least, distances) in least.iter_mut().zip(distances.chunks(n_train)) {
+        *least = least_of(distances);
+    }
+    for (at, lines) in lines.chunks_mut(LINES).enumerate() {
+        for (place, distances) in distances.chunks(n_train).enumerate() {
+            let distances = &distances[at * LINES..at * LINES + lines.len()];
+            let (many, few) = distances.as_chunks::<AT_ONCE>();
+            let (many_lines, few_lines) = lines.as_chunks_mut::<AT_ONCE>();
+            // The bodies of plain loops are inlined and become SIMD code; those of `for_each` are not.
+            for (lines, distances) in many_lines.iter_mut().zip(many) {
+                scale(distances, decay, least[place], place, lines);
+            }
+            for (line, &distance) in few_lines.iter_mut().zip(few) {
+                scale(&[distance], decay, least[place], place, std::array::from_mut(line));
+            }
+        }
+    }
+}
+
+/// exp(-β (D - m)) of some distances D, each at one place of its line.
+#[inline(always)]
+fn scale<const N: usize>(
+    distances: &[f64; N],
+    decay: f64,
+    least: f64,
+    place: usize,
+    lines: &mut [[f64; GROUP_ROWS]; N],
+) {
+    let mut exponents = *distances;
+    for exponent in &mut exponents {
+        *exponent = -decay * (*exponent - least);
+    }
+    exponentials(&mut exponents);
+    for (line, scaled) in lines.iter_mut().zip(exponents) {
+        line[place] = scaled;
+    }
+}
+
+/// The least of some distances.
+#[inline(always)]
+fn least_of(distances: &[f64]) -> f64 {
     let (many, few) = distances.as_chunks::<AT_ONCE>();
     // The least of each lane, so that no comparison waits for the one before it.
     let mut lanes = [f64::INFINITY; AT_ONCE];
@@ -136,22 +212,7 @@ fn scale(distances: &[f64], decay: f64, scaled: &mut [f64]) {
             *least = if distance < *least { distance } else { *least };
         }
     }
-    let least = lanes.iter().chain(few).copied().fold(f64::INFINITY, f64::min);
-    let (many_scaled, few_scaled) = scaled.as_chunks_mut::<AT_ONCE>();
-    // The bodies of plain loops are inlined and become SIMD code; those of `for_each` are not.
-    for (scaled, distances) in many_scaled.iter_mut().zip(many) {
-        let mut exponents = *distances;
-        for exponent in &mut exponents {
-            *exponent = -decay * (*exponent - least);
-        }
-        exponentials(&mut exponents);
-        *scaled = exponents;
-    }
-    for (scaled, &distance) in few_scaled.iter_mut().zip(few) {
-        let mut exponent = [-decay * (distance - least)];
-        exponentials(&mut exponent);
-        *scaled = exponent[0];
-    }
+    lanes.iter().chain(few).copied().fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
@@ -160,13 +221,19 @@ mod tests {
 
     /// The memberships in all training rows of each row.
     fn by_row(memberships: &Memberships) -> Vec<Vec<f64>> {
-        (0..memberships.n_rows()).map(|row| memberships.scaled_of(row).to_vec()).collect()
+        let mut by_row = vec![Vec::new(); memberships.n_rows()];
+        for group in memberships.groups() {
+            for (row, place) in group.rows() {
+                by_row[row] = group.lines.iter().map(|line| line[place]).collect();
+            }
+        }
+        by_row
     }
 
     #[test]
     fn memberships_are_exponentials_of_the_excess_over_the_nearest() {
-        // As many as are computed at a time, and some more.
-        let n_train = AT_ONCE + 5;
+        // More lines than are written at a time, and some more than are computed at a time.
+        let n_train = 128 + AT_ONCE + 5;
         let distances: Vec<f64> = (0..11 * n_train).map(|at| (at * 7 % 13) as f64).collect();
         let found = by_row(&Memberships::new(distances.clone(), n_train, 0.5));
         for (row, found) in found.iter().enumerate() {

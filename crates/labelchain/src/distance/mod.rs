@@ -13,6 +13,7 @@ mod spare;
 mod term_sums;
 
 pub use column_blocks::{ColumnBlocks, Metric};
+pub(crate) use memberships::GROUP_ROWS;
 pub use memberships::Memberships;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
@@ -144,10 +145,11 @@ impl Neighbourhood<'_> {
         let (Some(train), Some(queries)) = (&self.encoded, encoded) else {
             return Ok(Memberships::new(self.distances(queries)?, self.n_rows(), decay));
         };
-        let n_distances = queries.squared_norms.len() * self.n_rows();
-        let mut distances = self.spare.take(n_distances);
-        let mut scaled = self.spare.take(n_distances);
-        // Both are done with a part of the rows while its distances are still in a near cache.
+        let n_rows = queries.squared_norms.len();
+        let mut distances = self.spare.take(n_rows * self.n_rows());
+        let mut scaled = self.spare.take(n_rows.next_multiple_of(GROUP_ROWS) * self.n_rows());
+        // Both are done with a part of the rows, which is many whole groups, while its distances are still in a
+        // near cache.
         let part = (ROWS_AT_ONCE * self.n_rows()).max(1);
         let parts = distances.par_chunks_mut(part).zip(scaled.par_chunks_mut(part)).enumerate();
         parts.for_each(|(at, (distances, scaled))| {

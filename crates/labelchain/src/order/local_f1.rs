@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Block, Dimensions, Order, OrderPolicy, Quantity, QuantityDisplay, Reason};
 use crate::data::LabelMatrix;
-use crate::distance::Memberships;
+use crate::distance::{GROUP_ROWS, Memberships};
 use crate::product::vectorized;
 
 /// For each label, where among the training rows it was right and where it was wrong.
@@ -59,29 +59,42 @@ impl LocalF1 {
     pub fn log_odds(&self, memberships: &Memberships) -> Vec<f64> {
         let (n_rows, n_labels) = (memberships.n_rows(), self.by_label.len());
         let mut log_odds = vec![0.0; n_rows * n_labels];
-        let counted = CountedRows::of(&self.by_label, memberships.n_train());
-        let mut lines = vec![[0.0; LANES]; counted.rows.len()];
-        for start in (0..n_rows).step_by(LANES) {
-            // The last lanes are filled up with the first of them, whose sums nobody reads.
-            let row = |lane| if start + lane < n_rows { start + lane } else { start };
-            let scaled: [&[f64]; LANES] =
-                std::array::from_fn(|lane| memberships.scaled_of(row(lane)));
-            for (line, &row) in lines.iter_mut().zip(&counted.rows) {
-                *line = std::array::from_fn(|lane| scaled[lane][row as usize]);
-            }
-            for (label, places) in counted.places.iter().enumerate() {
-                let [hits, errors] = vectorized(
-                    #[inline(always)]
-                    || sums(places, &lines),
-                );
-                for row in start..n_rows.min(start + LANES) {
-                    let sums = [hits[row - start], errors[row - start]];
-                    log_odds[row * n_labels + label] =
-                        self.by_label[label].log_odds(sums, memberships, row);
-                }
+        for group in memberships.groups() {
+            let by_label = self.sums(group.lines);
+            for (row, place) in group.rows() {
+                let outcomes = self.by_label.iter().zip(&by_label);
+                let of_row = outcomes.map(|(outcomes, [hits, errors])| {
+                    outcomes.log_odds([hits[place], errors[place]], memberships, row)
+                });
+                let places = &mut log_odds[row * n_labels..(row + 1) * n_labels];
+                places.iter_mut().zip(of_row).for_each(|(place, log_odds)| *place = log_odds);
             }
         }
         log_odds
+    }
+
+    /// The memberships of the hits and of the errors of each label, added up for a group of rows.
+    ///
+    /// Training rows are taken a tile at a time, for one label after the other, so that the memberships come
+    /// from a far cache once and not once for each label. The terms of a sum are added in the order of the rows.
+    fn sums(&self, lines: &[[f64; GROUP_ROWS]]) -> Vec<[[f64; GROUP_ROWS]; 2]> {
+        /// The lines of a tile take 64 KB.
+        const TILE: usize = 1024;
+        let mut sums = vec![[[0.0; GROUP_ROWS]; 2]; self.by_label.len()];
+        let mut open: Vec<[&[u32]; 2]> =
+            self.by_label.iter().map(|of| [&of.hits[..], &of.errors[..]]).collect();
+        for end in (TILE..lines.len() + TILE).step_by(TILE) {
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (sums, open) in sums.iter_mut().zip(&mut open) {
+                        let of_tile = open.each_mut().map(|rows| split_off_before(rows, end));
+                        add_both(sums, of_tile, lines);
+                    }
+                },
+            );
+        }
+        sums
     }
 
     /// The share of one row's neighbourhood among the validation rows that counts for or against
@@ -136,52 +149,39 @@ fn nearest_alone(memberships: &Memberships, row: usize, validation: &[usize]) ->
     })
 }
 
-/// The memberships of this many rows in one validation row are laid side by side, so that one SIMD
-/// instruction adds them to the sums of all these rows.
-const LANES: usize = 8;
-
-/// The validation rows that count for or against any label, so that only their memberships are laid out.
-struct CountedRows {
-    /// As rows of the training set, ascending.
-    rows: Vec<u32>,
-    /// For each label, the places of its hits and of its errors among these rows.
-    places: Vec<[Vec<u32>; 2]>,
+/// Takes the rows before `end` from the front of ascending rows.
+fn split_off_before<'r>(rows: &mut &'r [u32], end: usize) -> &'r [u32] {
+    let n_before = rows.iter().take_while(|&&row| (row as usize) < end).count();
+    let (before, after) = rows.split_at(n_before);
+    *rows = after;
+    before
 }
 
-impl CountedRows {
-    fn of(by_label: &[Outcomes], n_train: usize) -> CountedRows {
-        let mut place_of = vec![u32::MAX; n_train];
-        let all = by_label.iter().flat_map(|of| of.hits.iter().chain(&of.errors));
-        all.for_each(|&row| place_of[row as usize] = 0);
-        let rows: Vec<u32> = (0..).zip(&place_of).filter(|it| *it.1 == 0).map(|it| it.0).collect();
-        (0..).zip(&rows).for_each(|(place, &row)| place_of[row as usize] = place);
-        let places = |rows: &[u32]| rows.iter().map(|&row| place_of[row as usize]).collect();
-        let places = by_label.iter().map(|of| [places(&of.hits), places(&of.errors)]).collect();
-        CountedRows { rows, places }
-    }
-}
-
-/// Sums the memberships of two lists of rows. An addition waits for the one before it in its sum, and
-/// meanwhile that of the other list is done.
+/// Adds the memberships in two lists of training rows to a sum each. An addition waits for the one before it in
+/// its sum, and meanwhile that of the other list is done.
 #[inline(always)]
-fn sums([hits, errors]: &[Vec<u32>; 2], lines: &[[f64; LANES]]) -> [[f64; LANES]; 2] {
-    let mut sums = [[0.0; LANES]; 2];
+fn add_both(
+    sums: &mut [[f64; GROUP_ROWS]; 2],
+    [hits, errors]: [&[u32]; 2],
+    lines: &[[f64; GROUP_ROWS]],
+) {
+    let [mut of_hits, mut of_errors] = *sums;
     let n_both = hits.len().min(errors.len());
     for (&hit, &error) in hits[..n_both].iter().zip(&errors[..n_both]) {
-        add(&mut sums[0], &lines[hit as usize]);
-        add(&mut sums[1], &lines[error as usize]);
+        add(&mut of_hits, &lines[hit as usize]);
+        add(&mut of_errors, &lines[error as usize]);
     }
     for &hit in &hits[n_both..] {
-        add(&mut sums[0], &lines[hit as usize]);
+        add(&mut of_hits, &lines[hit as usize]);
     }
     for &error in &errors[n_both..] {
-        add(&mut sums[1], &lines[error as usize]);
+        add(&mut of_errors, &lines[error as usize]);
     }
-    sums
+    *sums = [of_hits, of_errors];
 }
 
 #[inline(always)]
-fn add(sums: &mut [f64; LANES], terms: &[f64; LANES]) {
+fn add(sums: &mut [f64; GROUP_ROWS], terms: &[f64; GROUP_ROWS]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }

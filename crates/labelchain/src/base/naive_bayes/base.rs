@@ -83,20 +83,11 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
         NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
     let is_counted: Vec<bool> =
         (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
-    /// A column of more different values than this has no table of them.
-    const MOST_VALUES: usize = 256;
-    type Values = HashSet<u64, BuildHasherDefault<MixingHasher>>;
-    let mut values: Vec<Values> = vec![Values::default(); data.n_features()];
-    for (column, cell) in (0..data.n_rows().min(1000)).flat_map(|row| data.features().entries(row))
-    {
-        if !is_counted[column] && values[column].len() <= MOST_VALUES {
-            values[column].insert(cell.to_bits());
-        }
-    }
+    let n_values = values_of_first_rows(data.features(), &is_counted);
     let table = |column: usize| match likelihood {
         Likelihood::Kernel if !settings.get(&SELECT) => 40 * n_fitted_rows as usize,
         Likelihood::Kernel | Likelihood::Gaussian => 0,
-        _ => match values[column].len() {
+        _ => match n_values[column] {
             n_values if n_values > MOST_VALUES => 0,
             n_values => 8 * (2 * n_values + 2).min(MOST_VALUES + 1),
         },
@@ -107,4 +98,42 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
     };
     let all: usize = is_counted.iter().enumerate().map(of_input).sum();
     all as f64 / data.n_features().max(1) as f64
+}
+
+/// A column of more different values than this has no table of them.
+const MOST_VALUES: usize = 256;
+
+/// How many different values the first thousand rows store in each column, or some number above
+/// [`MOST_VALUES`]; of columns that are left out, any number.
+fn values_of_first_rows(features: &Matrix, is_left_out: &[bool]) -> Vec<usize> {
+    let rows = 0..features.n_rows().min(1000);
+    let columns = 0..features.n_columns();
+    match features {
+        Matrix::Dense(dense) => {
+            // Most columns have so many values that few of their cells have to be looked at.
+            let mut values: HashSet<u64, BuildHasherDefault<MixingHasher>> = HashSet::default();
+            let n_values = |column: usize| {
+                values.clear();
+                for row in rows.clone().take_while(|_| !is_left_out[column]) {
+                    values.insert(dense.row(row)[column].to_bits());
+                    if values.len() > MOST_VALUES {
+                        break;
+                    }
+                }
+                values.len()
+            };
+            columns.map(n_values).collect()
+        }
+        Matrix::Sparse(_) => {
+            let cells = rows.flat_map(|row| features.entries(row));
+            let kept = cells.filter(|&(column, _)| !is_left_out[column]);
+            let mut values: Vec<(usize, u64)> =
+                kept.map(|(column, cell)| (column, cell.to_bits())).collect();
+            values.sort_unstable();
+            values.dedup();
+            let mut n_values = vec![0; columns.len()];
+            values.into_iter().for_each(|(column, _)| n_values[column] += 1);
+            n_values
+        }
+    }
 }
