@@ -78,14 +78,14 @@ class Jobs:
         return {who: {key: number(of, key) for key in ("process_cpu", "process_peak", "wall", "said") if of and key in of[0]} for who, of in runs.items()}
 
     def train(self, rows, *arguments):
-        return lambda who: [self.programs[who], "train", rows, *arguments, "--threads", "1", "--force", "-o", self.path(who + "-trained")]
+        return lambda who: [self.programs[who], "train", rows, *arguments, "--threads", "1", "-o", self.path(who + "-trained")]
 
     def evaluate(self, name, method):
         path = os.path.join(self.data, name + ".arff.gz")
         return lambda who: [self.programs[who], "evaluate", path, *CHAINS, "-m", method, "--threads", "1", *self.losses_alone[who]]
 
     def predict(self, model, rows, threads):
-        return lambda who: [self.programs[who], "predict", model(who), rows, "--threads", str(threads), "--force", "-o", self.path(who + "-out.csv")]
+        return lambda who: [self.programs[who], "predict", model(who), rows, "--threads", str(threads), "-o", self.path(who + "-out.csv")]
 
 
 def lines(jobs):

@@ -85,9 +85,8 @@ def command(program, who, arguments, name, paths, directory):
     stands_for = {"DATA": paths[name], "MODEL": inside("model"), **{rows: paths.get(rows) for rows in ("ONE", "WORD", "THOUSAND")}}
     threads = ["--threads", "1"] if arguments[0] in ("evaluate", "train", "predict") else []
     filled = [inside(each) if each.startswith("OUT.") else stands_for.get(each, each) for each in arguments]
-    # Each round writes over what the one before wrote.
-    force = ["--force"] if "-o" in arguments or arguments[0] == "convert" else []
-    return [program, *filled, *threads, *force]
+    # What a round wrote is there in the next: `run` removes what -o names, and convert may write over it.
+    return [program, *filled, *threads, *(["--force"] if arguments[0] == "convert" else [])]
 
 
 def main():

@@ -57,7 +57,7 @@ def main():
             few_cells(path, *size)
             with open(path) as rows, open(one, "w") as out:
                 out.write(rows.readline())
-            train = [program, "train", path, "--select", "none", *METHODS[name], "--threads", "1", "--force", "-o", model]
+            train = [program, "train", path, "--select", "none", *METHODS[name], "--threads", "1", "-o", model]
             predict = [program, "predict", model, one, "--threads", "1", "-o", "-"]
             theirs = {THEM: [sys.executable, "-c", THEIRS, path, str(size[1])]} if name == RIVALLED else {}
             # The first training makes the model that the first prediction needs.
