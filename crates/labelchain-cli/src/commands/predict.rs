@@ -227,9 +227,10 @@ impl Predict {
         selection: &Selection,
         kind: Kind,
     ) -> Result<(), Failure> {
-        // With 64 MB of cells, what is done once a block does not count.
+        // With so many cells what is done once a block does not count, and few of them leave the caches before
+        // they are answered.
         let n_bytes = (self.files.data.reading.max_memory() / 8).min(64 << 20) as usize;
-        let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 16);
+        let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 14);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
             self.for_each_block(model, selection, n_rows, |found, rows| {

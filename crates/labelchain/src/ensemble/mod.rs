@@ -290,6 +290,9 @@ impl Ensemble {
 
     /// Asks every member about the rows, a block of them at a time; `take` is given the first row of
     /// a block and what each member answers.
+    ///
+    /// Blocks are independent of each other, so that each thread takes one. Where they have distances to all
+    /// training rows, which take much memory, there is one block at a time, and each thread takes a member.
     fn ask<T: Send>(
         &self,
         queries: &Queries,
@@ -298,7 +301,7 @@ impl Ensemble {
         mut take: impl FnMut(usize, Vec<T>),
     ) -> Result<()> {
         let &Queries { rows, known, train } = queries;
-        for start in (0..rows.n_rows()).step_by(rows_at_once(train)) {
+        let of_block = |start: usize| -> Result<Vec<T>> {
             cancel.check()?;
             let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?.given(known);
             self.load(Wanted::Scores(&block.view()))?;
@@ -306,7 +309,14 @@ impl Ensemble {
                 cancel.check()?;
                 Ok(ask(member, &block.view()))
             });
-            take(start, answers.collect::<Result<_>>()?);
+            answers.collect()
+        };
+        let starts: Vec<usize> = (0..rows.n_rows()).step_by(rows_at_once(train)).collect();
+        let n_at_once = if train.is_some() { 1 } else { 2 * rayon::current_num_threads() };
+        for starts in starts.chunks(n_at_once) {
+            let answers: Vec<Vec<T>> =
+                starts.par_iter().map(|&start| of_block(start)).collect::<Result<_>>()?;
+            starts.iter().zip(answers).for_each(|(&start, answers)| take(start, answers));
         }
         Ok(())
     }
