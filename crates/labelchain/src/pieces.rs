@@ -9,6 +9,7 @@
 //! number 0 of all lists, then number 1 of all lists. As many consecutive numbers as have about
 //! `BLOCK` bytes make a block, which is read and checked as a whole.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -19,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{BlockFile, Source, table};
-use crate::decode::{DecodeBudget, decode, packed};
+use crate::decode::{DecodeBudget, Gaps, decode, packed};
 use crate::error::{Error, Result};
 
 /// A smaller block is read faster, and more blocks make a longer table, which is read in any case.
@@ -29,6 +30,17 @@ const BLOCK: usize = 8 << 10;
 #[derive(Default)]
 pub struct PieceWriter {
     lists: Vec<Vec<Vec<u8>>>,
+    /// What members share, in the order of its places, and the place of each list of numbers.
+    shared: Shared,
+    places: BTreeMap<Arc<[usize]>, usize>,
+}
+
+/// Lists that are the same for many members, such as the inputs that labels look at. They stand in the file once,
+/// and every row needs them.
+#[derive(Default, Serialize, Deserialize)]
+struct Shared {
+    numbers: Vec<Gaps>,
+    values: Vec<Arc<[f64]>>,
 }
 
 impl PieceWriter {
@@ -39,6 +51,31 @@ impl PieceWriter {
     ) -> postcard::Result<usize> {
         self.lists.push(pieces.map(postcard::to_stdvec).collect::<postcard::Result<_>>()?);
         Ok(self.lists.len() - 1)
+    }
+
+    /// Adds a list of numbers that other members may have too, and returns its place among those that are
+    /// shared, by which [`PieceFile::numbers`] finds it again.
+    pub(crate) fn share_numbers(&mut self, numbers: &Arc<[usize]>) -> usize {
+        if let Some(&place) = self.places.get(numbers) {
+            return place;
+        }
+        let place = self.shared.numbers.len();
+        self.shared.numbers.push(Gaps::between(numbers));
+        self.places.insert(Arc::clone(numbers), place);
+        place
+    }
+
+    /// The same for a list of values, which [`PieceFile::values`] finds again.
+    pub(crate) fn share_values(&mut self, values: &Arc<[f64]>) -> usize {
+        let known = &mut self.shared.values;
+        let bits = |value: &f64| value.to_bits();
+        let is_same = |of: &Arc<[f64]>| {
+            Arc::ptr_eq(of, values) || of.iter().map(bits).eq(values.iter().map(bits))
+        };
+        known.iter().position(is_same).unwrap_or_else(|| {
+            known.push(Arc::clone(values));
+            known.len() - 1
+        })
     }
 
     /// The blocks of all lists, and what is in them.
@@ -61,7 +98,7 @@ impl PieceWriter {
             blocks.push(block);
             n_numbers.push(n);
         }
-        (PieceLayout { lengths, n_numbers }, blocks)
+        (PieceLayout { lengths, n_numbers, shared: self.shared }, blocks)
     }
 
     /// All lists as bytes, to be sent to another process.
@@ -71,13 +108,14 @@ impl PieceWriter {
     }
 }
 
-/// What is in the blocks of pieces.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// What is in the blocks of pieces, and what is shared.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct PieceLayout {
     /// How many pieces each list has.
     lengths: Vec<usize>,
     /// How many consecutive numbers each block has.
     n_numbers: Vec<u32>,
+    shared: Shared,
 }
 
 /// A model file whose pieces are still to be read.
@@ -90,6 +128,9 @@ pub struct PieceFile {
     starts: Vec<usize>,
     /// The block of each number.
     block_of: Vec<u32>,
+    /// What members share.
+    numbers: Vec<Arc<[usize]>>,
+    values: Vec<Arc<[f64]>>,
     /// Bytes that pieces may still take in memory, of so many.
     left: AtomicU64,
     limit: u64,
@@ -111,7 +152,7 @@ impl PieceFile {
         budget: &DecodeBudget,
         limit: u64,
     ) -> Option<PieceFile> {
-        let PieceLayout { lengths, n_numbers } = layout;
+        let PieceLayout { lengths, n_numbers, shared } = layout;
         let n_total = lengths.iter().copied().max().unwrap_or(0);
         let mut starts = Vec::with_capacity(n_numbers.len() + 1);
         starts.push(0usize);
@@ -129,7 +170,30 @@ impl PieceFile {
             block_of.resize(block_of.len() + n as usize, block);
         }
         let left = AtomicU64::new(0);
-        Some(PieceFile { blocks, first_block, lengths, starts, block_of, left, limit })
+        let numbers = shared.numbers.iter().map(|gaps| gaps.numbers().map(Arc::from));
+        let (numbers, values) = (numbers.collect::<Option<_>>()?, shared.values);
+        let file = PieceFile {
+            blocks,
+            first_block,
+            lengths,
+            starts,
+            block_of,
+            numbers,
+            values,
+            left,
+            limit,
+        };
+        Some(file)
+    }
+
+    /// A list of numbers that members share; none if there is none at this place.
+    pub(crate) fn numbers(&self, place: usize) -> Option<&Arc<[usize]>> {
+        self.numbers.get(place)
+    }
+
+    /// The same for values.
+    pub(crate) fn values(&self, place: usize) -> Option<&Arc<[f64]>> {
+        self.values.get(place)
     }
 
     /// Of bytes that [`PieceWriter::into_bytes`] made; none if they are damaged. `what` they are is for messages.
@@ -430,6 +494,23 @@ mod tests {
     }
 
     #[test]
+    fn lists_that_members_share_are_there_once() {
+        let (all, some): (Arc<[usize]>, Arc<[usize]>) = ([4, 5, 9].into(), [5].into());
+        let values: [Arc<[f64]>; 3] = [[0.0, 1.0].into(), [-0.0, 1.0].into(), [0.0, 1.0].into()];
+        let mut writer = PieceWriter::default();
+        let again: Arc<[usize]> = [4, 5, 9].into();
+        let places = [&all, &some, &again].map(|list| writer.share_numbers(list));
+        assert_eq!(places, [0, 1, 0]);
+        // Zeros of another sign are other values.
+        assert_eq!(values.each_ref().map(|list| writer.share_values(list)), [0, 1, 0]);
+        let budget = DecodeBudget::new(1 << 20);
+        let file = PieceFile::of_bytes(&writer.into_bytes().unwrap(), "m", &budget).unwrap();
+        assert_eq!((file.numbers(0), file.numbers(1), file.numbers(2)), (Some(&all), Some(&some), None));
+        assert_eq!(file.values(1), Some(&values[1]));
+        assert!(file.values(1).unwrap()[0].is_sign_negative());
+    }
+
+    #[test]
     fn what_is_not_sound_or_too_large_is_an_error() {
         let lists = [vec!["ab".to_string(), "cd".into()]];
         let load = |file: &Arc<PieceFile>, weigh: &dyn Fn(&String) -> Option<u64>| {
@@ -458,7 +539,8 @@ mod tests {
             let blocks = vec![vec![0]; 2];
             let source = Source::Memory([0, 0].into());
             let blocks = BlockFile::new(source, "m".as_ref(), &table(&blocks), 0, 2).unwrap();
-            let layout = PieceLayout { lengths: lengths.into(), n_numbers: n_numbers.into() };
+            let (lengths, n_numbers) = (lengths.into(), n_numbers.into());
+            let layout = PieceLayout { lengths, n_numbers, shared: Shared::default() };
             PieceFile::new(blocks, 0, layout, &DecodeBudget::new(1000), 1000).is_some()
         };
         assert!(new(&[1, 3], &[1, 2]));

@@ -124,8 +124,8 @@ enum StoredOrders<B> {
 
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
-    /// that of labelchain 0.1, formats 7 to 14 those of development versions of 0.2.
-    pub const FORMAT: u32 = 15;
+    /// that of labelchain 0.1, formats 7 to 15 those of development versions of 0.2.
+    pub const FORMAT: u32 = 16;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {

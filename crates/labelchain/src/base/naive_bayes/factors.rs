@@ -21,8 +21,9 @@ pub(super) struct Factors {
     /// By input. A file has them as pieces, because a row of words needs those of few inputs.
     #[serde(skip)]
     inputs: Pieces<InputFactors>,
-    /// The standardized value of a cell that a sparse row does not store.
-    zero: Vec<f64>,
+    /// The standardized value of a cell that a sparse row does not store; the same for all members.
+    #[serde(skip)]
+    zero: Arc<[f64]>,
     /// What the factors of counted inputs follow from, beside their counts.
     likelihood: Likelihood,
     label_rows: LabelRows,
@@ -135,7 +136,7 @@ impl Factors {
     /// The factors of inputs whose cells of 0 stand for `zero`.
     pub(super) fn new(
         inputs: Vec<InputFactors>,
-        zero: Vec<f64>,
+        zero: Arc<[f64]>,
         likelihood: Likelihood,
         label_rows: LabelRows,
     ) -> Factors {
@@ -149,7 +150,7 @@ impl Factors {
         // Which labels learn from all rows matters to counted inputs only.
         let is_whole = vec![false; classes.len()];
         let label_rows = LabelRows { by_class: whole_numbers(classes), is_whole };
-        Factors::new(inputs, self.zero.clone(), self.likelihood, label_rows)
+        Factors::new(inputs, Arc::clone(&self.zero), self.likelihood, label_rows)
     }
 
     /// Those of these inputs and then those of others, of the same labels and rows; none where some are still in
@@ -157,23 +158,24 @@ impl Factors {
     pub(super) fn concat_columns(self, others: Factors) -> Option<Factors> {
         let mut inputs = self.inputs.into_vec()?;
         inputs.extend(others.inputs.into_vec()?);
-        let zero = [self.zero, others.zero].concat();
+        let zero = [&self.zero[..], &others.zero].concat().into();
         Some(Factors::new(inputs, zero, self.likelihood, self.label_rows))
     }
 
     /// Writes the factors of all inputs, and returns what [`Factors::in_file`] finds them by.
-    pub(super) fn write(&self, pieces: &mut PieceWriter) -> postcard::Result<usize> {
-        pieces.add(self.inputs())
+    pub(super) fn write(&self, pieces: &mut PieceWriter) -> postcard::Result<[usize; 2]> {
+        Ok([pieces.add(self.inputs())?, pieces.share_values(&self.zero)])
     }
 
     /// The same, with the factors that a file has; none if it has none.
     pub(super) fn in_file(
         self,
-        list: usize,
+        [inputs, zero]: [usize; 2],
         file: &Arc<PieceFile>,
         budget: &DecodeBudget,
     ) -> Option<Factors> {
-        Some(Factors { inputs: Pieces::in_file(file, list, budget)?, ..self })
+        let (inputs, zero) = (Pieces::in_file(file, inputs, budget)?, file.values(zero)?);
+        Some(Factors { inputs, zero: Arc::clone(zero), ..self })
     }
 
     /// Reads the factors of some inputs, as far as they are still in a file.
@@ -283,7 +285,7 @@ impl Factors {
         let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
         let mut tables = self.tables();
         let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
-        for (input, (factors, &zero)) in self.inputs().zip(&self.zero).enumerate() {
+        for (input, (factors, &zero)) in self.inputs().zip(&*self.zero).enumerate() {
             match factors {
                 InputFactors::Counted(counted) => {
                     // Rows to come probably have inputs that many rows had. Their differences are asked for where

@@ -37,7 +37,8 @@ use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Remedy, Result};
 use crate::pieces::{PieceFile, PieceWriter};
-use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, views};
+use crate::prepare::views::SharedViews;
+use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues};
 use crate::product::vectorized;
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
@@ -110,7 +111,8 @@ impl Likelihood {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayesModel {
     n_labels: usize,
-    #[serde(with = "views")]
+    /// As [`SharedViews`] in a file.
+    #[serde(skip)]
     views: Vec<LabelView>,
     /// log prior odds of each label.
     prior: Vec<f64>,
@@ -202,7 +204,7 @@ impl NaiveBayes {
             Some(input) => InputFactors::Counted(input),
             None => InputFactors::new(others),
         });
-        let zero = train.zero().to_vec();
+        let zero = train.shared_zero();
         let factors = Factors::new(inputs.collect(), zero, self.likelihood, label_rows);
         let baseline = factors.baseline(&prior);
         let (data, memory) = (train.data(), train.memory());
@@ -623,7 +625,8 @@ impl ChainModel for NaiveBayesModel {
     }
 
     fn to_stored(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
-        postcard::to_stdvec(&(self.factors.write(pieces)?, self))
+        let views = SharedViews::new(&self.views, pieces);
+        postcard::to_stdvec(&(self.factors.write(pieces)?, views, self))
     }
 
     fn updated(&self, further: &FurtherRows) -> Result<NaiveBayesModel> {
@@ -716,8 +719,9 @@ impl NaiveBayesModel {
         budget: &DecodeBudget,
         file: &Arc<PieceFile>,
     ) -> Option<NaiveBayesModel> {
-        let (list, model): (usize, NaiveBayesModel) = decode(bytes, budget)?;
-        Some(NaiveBayesModel { factors: model.factors.in_file(list, file, budget)?, ..model })
+        let (places, views, model): (_, SharedViews, NaiveBayesModel) = decode(bytes, budget)?;
+        let (views, factors) = (views.views(file)?, model.factors.in_file(places, file, budget)?);
+        Some(NaiveBayesModel { views, factors, ..model })
     }
 
     /// How many inputs.
