@@ -7,14 +7,15 @@
 //!
 //! Whoever needs the piece of a word needs it of every member. So pieces of the same number stand together:
 //! number 0 of all lists, then number 1 of all lists. As many consecutive numbers as have about
-//! `BLOCK` bytes make a block, which is read and checked as a whole.
+//! `BLOCK` bytes make a block, which is read and checked as a whole, and once for all members
+//! ([`ReadBlocks`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -222,31 +223,46 @@ impl PieceFile {
         Error::TooLarge { path, what, needed: None, limit: self.limit }
     }
 
-    /// The pieces of a list that are in a block; `room` is for the block.
+    fn damaged(&self) -> Error {
+        self.blocks.damaged("the model file is damaged")
+    }
+
+    /// Reads a block, which is in memory until it is dropped.
+    fn read(self: &Arc<PieceFile>, block: usize) -> Result<ReadBlock> {
+        let at = self.first_block + block;
+        // As much again for where the pieces end.
+        let n_bytes = 2 * self.blocks.length(at) as u64;
+        self.take(n_bytes)?;
+        let mut read = ReadBlock { file: Arc::clone(self), n_bytes, bytes: vec![], ends: vec![] };
+        self.blocks.read(at, &mut read.bytes)?;
+        read.ends = piece_ends(&read.bytes).ok_or_else(|| self.damaged())?;
+        let in_list =
+            |number: usize| self.lengths.iter().filter(|&&length| number < length).count();
+        let n_pieces: usize = (self.starts[block]..self.starts[block + 1]).map(in_list).sum();
+        if read.ends.len() == n_pieces { Ok(read) } else { Err(self.damaged()) }
+    }
+
+    /// The pieces of a list that are in a block.
     fn pieces<T: DeserializeOwned>(
-        &self,
+        self: &Arc<PieceFile>,
         block: usize,
         list: usize,
-        room: &mut Vec<u8>,
+        blocks: &ReadBlocks,
         weigh: &impl Fn(&T) -> Option<u64>,
     ) -> Result<Box<[T]>> {
-        let at = self.first_block + block;
-        let left = self.left.load(Ordering::Relaxed).saturating_sub(self.blocks.length(at) as u64);
-        if left == 0 {
-            return Err(self.too_large());
-        }
-        let bytes = self.blocks.read(at, room)?;
+        let read = blocks.get(self, block)?;
+        let left = self.left.load(Ordering::Relaxed);
         let budget = DecodeBudget::new(left);
-        match self.decoded(block, list, bytes, &budget, weigh) {
+        match self.decoded(block, list, &read, &budget, weigh) {
             Some(pieces) => self.take(left - budget.left()).map(|()| pieces),
             None if budget.is_exhausted() => Err(self.too_large()),
-            None => Err(self.blocks.damaged("the model file is damaged")),
+            None => Err(self.damaged()),
         }
     }
 
     /// The pieces of a list with consecutive numbers, which there are.
     fn pieces_of_range<T: DeserializeOwned>(
-        &self,
+        self: &Arc<PieceFile>,
         numbers: Range<usize>,
         list: usize,
         weigh: impl Fn(&T) -> Option<u64>,
@@ -256,10 +272,10 @@ impl PieceFile {
         else {
             return Ok(Vec::new());
         };
-        let (mut pieces, mut room) = (Vec::with_capacity(numbers.len()), Vec::new());
+        let mut pieces = Vec::with_capacity(numbers.len());
         for block in first as usize..=last as usize {
             let here = self.starts[block]..;
-            let named = here.zip(self.pieces(block, list, &mut room, &weigh)?);
+            let named = here.zip(self.pieces(block, list, &ReadBlocks::default(), &weigh)?);
             pieces.extend(named.filter(|(at, _)| numbers.contains(at)).map(|(_, piece)| piece));
         }
         Ok(pieces)
@@ -275,26 +291,78 @@ impl PieceFile {
         &self,
         block: usize,
         list: usize,
-        mut bytes: &[u8],
+        read: &ReadBlock,
         budget: &DecodeBudget,
         weigh: &impl Fn(&T) -> Option<u64>,
     ) -> Option<Box<[T]>> {
-        let mut pieces = Vec::new();
-        for number in self.starts[block]..self.starts[block + 1] {
-            let lists = self.lengths.iter().enumerate().filter(|(_, length)| number < **length);
-            for (at, _) in lists {
-                let length = usize::try_from(packed::take(&mut bytes)?).ok()?;
-                let (piece, rest) = bytes.split_at_checked(length)?;
-                bytes = rest;
-                if at == list {
-                    budget.take(size_of::<T>() as u64)?;
-                    let piece: T = decode(piece, budget)?;
-                    budget.take(weigh(&piece)?)?;
-                    pieces.push(piece);
-                }
-            }
+        let numbers = self.starts[block]..self.starts[block + 1].min(self.lengths[list]);
+        let mut pieces = Vec::with_capacity(numbers.len());
+        let mut first = 0;
+        for number in numbers {
+            let has_it = |length: &&usize| number < **length;
+            let n_before = self.lengths[..list].iter().filter(has_it).count();
+            let n_others = self.lengths[list..].iter().filter(has_it).count();
+            budget.take(size_of::<T>() as u64)?;
+            let piece: T = decode(read.piece(first + n_before)?, budget)?;
+            budget.take(weigh(&piece)?)?;
+            pieces.push(piece);
+            first += n_before + n_others;
         }
-        bytes.is_empty().then(|| pieces.into())
+        Some(pieces.into())
+    }
+}
+
+/// Where each of the pieces starts and ends whose lengths and bytes these are; none if bytes are left, or missing.
+fn piece_ends(bytes: &[u8]) -> Option<Vec<[u32; 2]>> {
+    let (mut rest, mut ends) = (bytes, Vec::new());
+    while !rest.is_empty() {
+        let length = usize::try_from(packed::take(&mut rest)?).ok()?;
+        let start = bytes.len() - rest.len();
+        rest = rest.get(length..)?;
+        ends.push([start.try_into().ok()?, (start + length).try_into().ok()?]);
+    }
+    Some(ends)
+}
+
+/// A block that was read and checked, and where its pieces start and end. Its bytes are given back when it is
+/// dropped.
+struct ReadBlock {
+    file: Arc<PieceFile>,
+    n_bytes: u64,
+    bytes: Vec<u8>,
+    ends: Vec<[u32; 2]>,
+}
+
+impl ReadBlock {
+    fn piece(&self, at: usize) -> Option<&[u8]> {
+        let [start, end] = *self.ends.get(at)?;
+        self.bytes.get(start as usize..end as usize)
+    }
+}
+
+impl Drop for ReadBlock {
+    fn drop(&mut self) {
+        self.file.left.fetch_add(self.n_bytes, Ordering::Relaxed);
+    }
+}
+
+/// Blocks that were read, and stay in memory as long as members take their pieces out of them, so that each is
+/// read once for all.
+#[derive(Default)]
+pub struct ReadBlocks(Mutex<HashMap<(usize, usize), Arc<ReadBlock>>>);
+
+impl ReadBlocks {
+    /// A block of a file, which is read unless that was done before.
+    fn get(&self, file: &Arc<PieceFile>, block: usize) -> Result<Arc<ReadBlock>> {
+        let key = (Arc::as_ptr(file).addr(), block);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(read) = known().get(&key) {
+            return Ok(Arc::clone(read));
+        }
+        // Another thread may read the same meanwhile.
+        let read = Arc::new(file.read(block)?);
+        known().insert(key, Arc::clone(&read));
+        Ok(read)
     }
 }
 
@@ -305,13 +373,7 @@ pub struct Pieces<T>(Kept<T>);
 #[derive(Clone, Debug)]
 enum Kept<T> {
     InMemory(Vec<T>),
-    InFile {
-        file: Arc<PieceFile>,
-        list: usize,
-        by_block: Vec<OnceLock<Box<[T]>>>,
-        /// All of them, once that was asked for: who needs most of them finds each of them faster there.
-        all: OnceLock<Vec<T>>,
-    },
+    InFile { file: Arc<PieceFile>, list: usize, by_block: Vec<OnceLock<Box<[T]>>> },
 }
 
 impl<T> Default for Pieces<T> {
@@ -332,8 +394,7 @@ impl<T> Pieces<T> {
         let n_blocks = (list < file.lengths.len()).then(|| file.n_blocks_of(list))?;
         budget.take((n_blocks * size_of::<OnceLock<Box<[T]>>>()) as u64)?;
         let by_block = std::iter::repeat_with(OnceLock::new).take(n_blocks).collect();
-        let (file, all) = (Arc::clone(file), OnceLock::new());
-        Some(Pieces(Kept::InFile { file, list, by_block, all }))
+        Some(Pieces(Kept::InFile { file: Arc::clone(file), list, by_block }))
     }
 
     /// How many pieces, in memory or not.
@@ -354,13 +415,10 @@ impl<T> Pieces<T> {
     pub fn get(&self, number: usize) -> Option<&T> {
         match &self.0 {
             Kept::InMemory(pieces) => pieces.get(number),
-            Kept::InFile { file, by_block, all, .. } => match all.get() {
-                Some(all) => all.get(number),
-                None => {
-                    let block = *file.block_of.get(number)? as usize;
-                    by_block.get(block)?.get()?.get(number - file.starts[block])
-                }
-            },
+            Kept::InFile { file, by_block, .. } => {
+                let block = *file.block_of.get(number)? as usize;
+                by_block.get(block)?.get()?.get(number - file.starts[block])
+            }
         }
     }
 
@@ -368,7 +426,10 @@ impl<T> Pieces<T> {
     pub fn into_vec(self) -> Option<Vec<T>> {
         match self.0 {
             Kept::InMemory(pieces) => Some(pieces),
-            Kept::InFile { all, .. } => all.into_inner(),
+            Kept::InFile { by_block, .. } => {
+                let blocks = by_block.into_iter().map(OnceLock::into_inner);
+                Some(blocks.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+            }
         }
     }
 
@@ -392,34 +453,31 @@ impl<T: DeserializeOwned + Clone> Pieces<T> {
 
 impl<T: DeserializeOwned> Pieces<T> {
     /// Reads all pieces, unless all are in memory. See [`Pieces::load`].
-    pub fn load_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
-        if let Kept::InFile { file, list, all, .. } = &self.0
-            && all.get().is_none()
-        {
-            // Another thread may have read the same meanwhile.
-            let _ = all.set(file.pieces_of_range(0..self.len(), *list, weigh)?);
+    pub fn load_all(&self, blocks: &ReadBlocks, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
+        match &self.0 {
+            Kept::InMemory(_) => Ok(()),
+            Kept::InFile { file, by_block, .. } => {
+                self.load(file.starts[..by_block.len()].iter().copied(), blocks, weigh)
+            }
         }
-        Ok(())
     }
 
-    /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them.
+    /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them, out of
+    /// `blocks`, where other lists of the same file find them too.
     /// `weigh` says of a piece that was read how many bytes it may take beside its own while it is used, or none if
     /// it is not what the model can have.
     pub fn load(
         &self,
         numbers: impl IntoIterator<Item = usize>,
+        blocks: &ReadBlocks,
         weigh: impl Fn(&T) -> Option<u64>,
     ) -> Result<()> {
-        let Kept::InFile { file, list, by_block, all } = &self.0 else { return Ok(()) };
-        if all.get().is_some() {
-            return Ok(());
-        }
-        let mut room = Vec::new();
+        let Kept::InFile { file, list, by_block } = &self.0 else { return Ok(()) };
         for number in numbers {
             let Some(&block) = file.block_of.get(number) else { continue };
             let Some(cell) = by_block.get(block as usize) else { continue };
             if cell.get().is_none() {
-                let pieces = file.pieces(block as usize, *list, &mut room, &weigh)?;
+                let pieces = file.pieces(block as usize, *list, blocks, &weigh)?;
                 // Another thread may have read the same meanwhile.
                 let _ = cell.set(pieces);
             }
@@ -470,6 +528,7 @@ mod tests {
         let file = file(&lists, |blocks| assert!(blocks.len() > 10, "{}", blocks.len()));
         let in_file = |list| Pieces::in_file(&file, list, &DecodeBudget::new(ALL));
         assert!(in_file(lists.len()).is_none());
+        let blocks = ReadBlocks::default();
         for (number, list) in lists.iter().enumerate() {
             let pieces: Pieces<String> = in_file(number).unwrap();
             assert_eq!((pieces.len(), pieces.loaded().count()), (list.len(), 0));
@@ -479,17 +538,17 @@ mod tests {
             }
             assert_eq!(pieces.loaded().count(), 0, "what is read for somebody else is not kept");
             for (at, piece) in list.iter().enumerate().rev() {
-                pieces.load([at, 999], weightless).unwrap();
+                pieces.load([at, 999], &ReadBlocks::default(), weightless).unwrap();
                 assert_eq!(pieces.get(at), Some(piece));
             }
             assert_eq!(pieces.get(list.len()), None);
             let at_once: Pieces<String> = in_file(number).unwrap();
-            at_once.load_all(weightless).unwrap();
+            at_once.load_all(&blocks, weightless).unwrap();
             assert!(at_once.loaded().map(|(_, piece)| piece).eq(list));
             assert_eq!(at_once.get(list.len()), None);
         }
         let some: Pieces<String> = in_file(1).unwrap();
-        some.load([50], weightless).unwrap();
+        some.load([50], &blocks, weightless).unwrap();
         assert!((1..20).contains(&some.loaded().count()), "{}", some.loaded().count());
     }
 
@@ -505,7 +564,10 @@ mod tests {
         assert_eq!(values.each_ref().map(|list| writer.share_values(list)), [0, 1, 0]);
         let budget = DecodeBudget::new(1 << 20);
         let file = PieceFile::of_bytes(&writer.into_bytes().unwrap(), "m", &budget).unwrap();
-        assert_eq!((file.numbers(0), file.numbers(1), file.numbers(2)), (Some(&all), Some(&some), None));
+        assert_eq!(
+            (file.numbers(0), file.numbers(1), file.numbers(2)),
+            (Some(&all), Some(&some), None)
+        );
         assert_eq!(file.values(1), Some(&values[1]));
         assert!(file.values(1).unwrap()[0].is_sign_negative());
     }
@@ -515,7 +577,7 @@ mod tests {
         let lists = [vec!["ab".to_string(), "cd".into()]];
         let load = |file: &Arc<PieceFile>, weigh: &dyn Fn(&String) -> Option<u64>| {
             let pieces = Pieces::in_file(file, 0, &DecodeBudget::new(ALL)).unwrap();
-            pieces.load([0], weigh)
+            pieces.load([0], &ReadBlocks::default(), weigh)
         };
         let sound = file(&lists, |_| ());
         assert!(load(&sound, &weightless).is_ok());

@@ -54,7 +54,7 @@ struct Stored<B> {
     /// change.
     settings: Vec<(String, String)>,
     tuned: Vec<(String, Vec<Option<f64>>)>,
-    attributes: Vec<Attribute>,
+    attributes: Arc<[Attribute]>,
     label_names: Vec<String>,
     standardizer: Standardizer,
     is_sparse: bool,
@@ -315,7 +315,7 @@ impl Model {
                 .map(|setting| (own(setting.name()), self.settings.text(setting)))
                 .collect(),
             tuned: self.tuned.iter().map(tuned).collect(),
-            attributes: self.attributes.clone(),
+            attributes: Arc::clone(&self.attributes),
             label_names: self.label_names.to_vec(),
             standardizer: self.standardizer.clone(),
             is_sparse: self.is_sparse,

@@ -12,7 +12,7 @@ use super::{Likelihood, add_to_labels, whole_numbers};
 use crate::data::LabelId;
 use crate::decode::DecodeBudget;
 use crate::error::Result;
-use crate::pieces::{PieceFile, PieceWriter, Pieces};
+use crate::pieces::{PieceFile, PieceWriter, Pieces, ReadBlocks};
 use crate::prepare::LabelView;
 
 /// The factors of all inputs.
@@ -179,13 +179,17 @@ impl Factors {
     }
 
     /// Reads the factors of some inputs, as far as they are still in a file.
-    pub(super) fn load(&self, inputs: impl IntoIterator<Item = usize>) -> Result<()> {
-        self.inputs.load(inputs, |input| self.weigh(input))
+    pub(super) fn load(
+        &self,
+        inputs: impl IntoIterator<Item = usize>,
+        blocks: &ReadBlocks,
+    ) -> Result<()> {
+        self.inputs.load(inputs, blocks, |input| self.weigh(input))
     }
 
     /// Reads the factors of all inputs, unless they are in memory.
-    pub(super) fn load_all(&self) -> Result<()> {
-        self.inputs.load_all(|input| self.weigh(input))
+    pub(super) fn load_all(&self, blocks: &ReadBlocks) -> Result<()> {
+        self.inputs.load_all(blocks, |input| self.weigh(input))
     }
 
     /// The bytes of what is computed from the factors of an input that was read; none if they are not sound.

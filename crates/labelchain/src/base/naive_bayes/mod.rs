@@ -36,7 +36,7 @@ use crate::chain::{
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Remedy, Result};
-use crate::pieces::{PieceFile, PieceWriter};
+use crate::pieces::{PieceFile, PieceWriter, ReadBlocks};
 use crate::prepare::views::SharedViews;
 use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues};
 use crate::product::vectorized;
@@ -416,6 +416,7 @@ impl NaiveBayes {
                 occurrences.count_thinned(group);
             }
         }
+        let occurrences = occurrences.by_input();
         let uses_all =
             |view: &LabelView| view.features.len() == n_features && !view.rows.is_empty();
         let all_use_all = views.iter().all(uses_all);
@@ -590,17 +591,17 @@ impl BaseModel for NaiveBayesModel {
     }
 
     /// A sparse row needs the factors of the inputs that it stores, and a dense one those of all.
-    fn load(&self, wanted: Wanted) -> Result<()> {
-        /// More rows need most inputs, and find them faster where there are all.
+    fn load(&self, wanted: Wanted, blocks: &ReadBlocks) -> Result<()> {
+        /// More rows need most inputs.
         const FEW_ROWS: usize = 64;
         match wanted {
             Wanted::Scores(Block { features: features @ Matrix::Sparse(_), rows, .. })
                 if rows.len() <= FEW_ROWS =>
             {
                 let inputs = rows.iter().flat_map(|&row| features.entries(row));
-                self.factors.load(inputs.map(|(input, _)| input))
+                self.factors.load(inputs.map(|(input, _)| input), blocks)
             }
-            _ => self.factors.load_all(),
+            _ => self.factors.load_all(blocks),
         }
     }
 
