@@ -230,12 +230,14 @@ impl PieceFile {
     /// Reads a block, which is in memory until it is dropped.
     fn read(self: &Arc<PieceFile>, block: usize) -> Result<ReadBlock> {
         let at = self.first_block + block;
-        // As much again for where the pieces end.
-        let n_bytes = 2 * self.blocks.length(at) as u64;
+        let n_bytes = self.blocks.length(at) as u64;
         self.take(n_bytes)?;
         let mut read = ReadBlock { file: Arc::clone(self), n_bytes, bytes: vec![], ends: vec![] };
         self.blocks.read(at, &mut read.bytes)?;
         read.ends = piece_ends(&read.bytes).ok_or_else(|| self.damaged())?;
+        let of_ends = size_of_val(&read.ends[..]) as u64;
+        self.take(of_ends)?;
+        read.n_bytes += of_ends;
         let in_list =
             |number: usize| self.lengths.iter().filter(|&&length| number < length).count();
         let n_pieces: usize = (self.starts[block]..self.starts[block + 1]).map(in_list).sum();
@@ -433,9 +435,13 @@ impl<T> Pieces<T> {
         }
     }
 
-    /// The pieces that are in memory, with their numbers.
-    pub fn loaded(&self) -> impl Iterator<Item = (usize, &T)> {
-        (0..self.len()).filter_map(|number| Some((number, self.get(number)?)))
+    /// The pieces that are in memory, in the order of their numbers.
+    pub fn loaded(&self) -> impl Iterator<Item = &T> {
+        let (in_memory, by_block) = match &self.0 {
+            Kept::InMemory(pieces) => (&pieces[..], &[][..]),
+            Kept::InFile { by_block, .. } => (&[][..], &by_block[..]),
+        };
+        in_memory.iter().chain(by_block.iter().filter_map(OnceLock::get).flatten())
     }
 }
 
@@ -544,7 +550,7 @@ mod tests {
             assert_eq!(pieces.get(list.len()), None);
             let at_once: Pieces<String> = in_file(number).unwrap();
             at_once.load_all(&blocks, weightless).unwrap();
-            assert!(at_once.loaded().map(|(_, piece)| piece).eq(list));
+            assert!(at_once.loaded().eq(list));
             assert_eq!(at_once.get(list.len()), None);
         }
         let some: Pieces<String> = in_file(1).unwrap();

@@ -96,6 +96,7 @@ pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::DecodeBudget;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Views(#[serde(with = "super")] Vec<LabelView>);
@@ -116,5 +117,24 @@ mod tests {
         assert!(Arc::ptr_eq(&read.0[0].rows, &read.0[2].rows));
         let damaged = [&[1, 1, 4, 1, 1, 1, 0][..], &[1, 1, 0x80, 1, 0, 1, 0]];
         assert!(damaged.iter().all(|bytes| postcard::from_bytes::<Views>(bytes).is_err()));
+    }
+
+    #[test]
+    fn members_share_lists_of_features() {
+        let (rows, features): (Arc<[usize]>, Arc<[usize]>) = ([4, 6].into(), [0, 2].into());
+        let view = |features: &Arc<[usize]>| LabelView {
+            rows: Arc::clone(&rows),
+            features: Arc::clone(features),
+        };
+        let members = [vec![view(&features), view(&[1].into())], vec![view(&[0, 2].into())]];
+        let mut pieces = PieceWriter::default();
+        let stored = members.each_ref().map(|views| SharedViews::new(views, &mut pieces));
+        let (bytes, budget) = (pieces.into_bytes().unwrap(), DecodeBudget::new(1 << 20));
+        let file = PieceFile::of_bytes(&bytes, "m", &budget).unwrap();
+        let read = stored.each_ref().map(|views| views.views(&file).unwrap());
+        assert_eq!(read, members);
+        assert!(Arc::ptr_eq(&read[0][0].features, &read[1][0].features));
+        let of_labels = |of_label| SharedViews { row_lists: vec![], of_labels: vec![of_label] };
+        assert!([(0, 0), (0, 9)].map(of_labels).iter().all(|views| views.views(&file).is_none()));
     }
 }

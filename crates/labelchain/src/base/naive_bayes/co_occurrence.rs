@@ -495,10 +495,10 @@ pub(super) fn decide_in_one_order(table: &[f64], order: &Order, log_odds: &mut [
                 let (mut open, mut terms) = (&mut by_place[..], &terms[..]);
                 while let Some((decided, rest)) = open.split_first_mut() {
                     let (of_rest, others) = terms.split_at(rest.len());
-                    let is_relevant = decided.map(|of| Score::LogOdds(of).is_relevant());
                     for (sums, &[no, yes]) in rest.iter_mut().zip(of_rest) {
-                        for (sum, &is_relevant) in sums.iter_mut().zip(&is_relevant) {
-                            *sum += if is_relevant { yes } else { no };
+                        for row in 0..ROWS {
+                            let is_relevant = Score::LogOdds(decided[row]).is_relevant();
+                            sums[row] += if is_relevant { yes } else { no };
                         }
                     }
                     (open, terms) = (rest, others);

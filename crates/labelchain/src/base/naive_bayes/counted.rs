@@ -5,6 +5,7 @@
 //! numbers of those labels only with which it does occur. What follows for the log-odds is computed when a
 //! row has the input, and then kept.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
@@ -378,22 +379,26 @@ impl CountedInput {
     /// Whether the counts fit the rows of the labels, as they do unless they come from a file.
     pub(super) fn is_sound(&self, rows: &LabelRows) -> bool {
         let n_labels = rows.by_class.len();
-        let mut apart = vec![true; n_labels];
         let mut occurrences = self.occurrences();
         for Occurrence { label, counts: [no, yes] } in &mut occurrences {
             let Some(&[n_no, n_yes]) = rows.by_class.get(label as usize) else { return false };
             if no > n_no || yes > n_yes {
                 return false;
             }
-            apart[label as usize] = false;
         }
+        // Most inputs are rarer than any label is irrelevant, and then it makes no difference who they occur with.
+        let fits_apart =
+            |label: usize| !rows.is_whole[label] || self.in_whole <= rows.by_class[label][0];
+        let labels = self.occurrences().map(|of| of.label as usize);
+        let met = LazyCell::new(|| labels.collect::<Vec<usize>>());
         // Of a label that does not use the input, nobody knows whether the two occur together.
-        let fits_apart = |LabelId(label): LabelId| {
-            !rows.is_whole[label] || !apart[label] || self.in_whole <= rows.by_class[label][0]
-        };
+        let is_used =
+            |label: usize| u32::try_from(label).is_ok_and(|it| self.users.place(it).is_some());
         occurrences.bytes.is_empty()
             && self.users.are_sound(n_labels)
-            && (0..self.users.len()).all(|at| fits_apart(self.users.label(at)))
+            && (0..n_labels).all(|label| {
+                fits_apart(label) || !is_used(label) || met.binary_search(&label).is_ok()
+            })
     }
 }
 

@@ -292,8 +292,9 @@ impl Factors {
         for (input, (factors, &zero)) in self.inputs().zip(&*self.zero).enumerate() {
             match factors {
                 InputFactors::Counted(counted) => {
-                    // Rows to come probably have inputs that many rows had. Their differences are asked for where
-                    // all labels use the input, and else their log-odds.
+                    // Rows to come probably have inputs that many rows had, and the rows that members are calibrated by
+                    // most inputs that there were. Differences are asked for where all labels use the input,
+                    // and else log-odds, which take more.
                     let is_common = counted.in_whole() >= n_rows / 64;
                     let is_used_by_all = counted.users().len() == prior.len();
                     if is_common && !is_used_by_all {
@@ -302,7 +303,7 @@ impl Factors {
                     } else {
                         tables.compute(counted, zero, &mut log_odds);
                     }
-                    if is_common && is_used_by_all {
+                    if counted.in_whole() > 0 && is_used_by_all {
                         counted.keep_differences(&log_odds);
                     }
                 }
@@ -330,6 +331,6 @@ impl Factors {
         [by_class.len(), is_whole.len()] == [views.len(); 2]
             && by_class.iter().zip(views).all(counts_rows)
             && [self.inputs.len(), self.zero.len()] == [n_features; 2]
-            && self.inputs.loaded().all(|(_, input)| input.are_sound(&self.label_rows))
+            && self.inputs.loaded().all(|input| input.are_sound(&self.label_rows))
     }
 }

@@ -355,10 +355,15 @@ impl Rows {
     /// Columns that are named by their numbers, from the first on. Those of a model that was trained on such a file
     /// are shared with it.
     fn attributes(&self, first: usize, n_features: usize) -> Arc<[Attribute]> {
-        let is_called = |name: &str, number: usize| {
-            let digits = name.strip_prefix('f').filter(|it| !it.starts_with('+'));
-            let is_short = |digits: &&str| *digits == "0" || !digits.starts_with('0');
-            digits.filter(is_short).and_then(|digits| digits.parse().ok()) == Some(number)
+        let is_called = |name: &str, mut number: usize| {
+            let Some((b'f', digits)) = name.as_bytes().split_first() else { return false };
+            let is_next = |digit: &u8| {
+                let is_it = usize::from(*digit) == usize::from(b'0') + number % 10;
+                number /= 10;
+                is_it
+            };
+            let is_short = digits == b"0" || digits.first().is_some_and(|&digit| digit != b'0');
+            is_short && digits.iter().rev().all(is_next) && number == 0
         };
         let is_known = self.known.len() == n_features
             && (first..).zip(&*self.known).all(|(number, of)| {
