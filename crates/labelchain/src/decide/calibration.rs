@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::thresholds::{
-    Halves, OperatingPoint, in_total_order, macro_f1, micro_f1, operating_points,
-    reaching_precision, reaching_recall,
+    Halves, OperatingPoint, macro_f1, micro_f1, operating_points, reaching_precision,
+    reaching_recall,
 };
 use super::{Aim, Curve};
 use crate::chain::Scale;
@@ -151,7 +151,7 @@ impl RankedLabel {
         };
         let mut rows: Vec<(f64, bool, usize)> =
             held_out.rows.iter().enumerate().filter_map(cell).collect();
-        rows.sort_unstable_by_key(|it| i128::from(in_total_order(it.0)) << 64 | it.2 as i128);
+        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
         let ascending: Vec<(f64, bool)> = rows.iter().map(|it| (it.0, it.1)).collect();
         RankedLabel {
             curve: Curve::learn(&ascending, held_out.scale),

@@ -475,38 +475,30 @@ pub(super) fn decide_in_one_order(table: &[f64], order: &Order, log_odds: &mut [
     const ROWS: usize = 32;
     let (order, n_labels): (Vec<usize>, _) =
         (order.iter().map(|label| label.0).collect(), order.len());
-    // By place in the order; of each decided label, the two terms for those that come after it.
-    let mut by_place = vec![[0.0; ROWS]; n_labels];
-    let mut terms = Vec::with_capacity(n_labels * n_labels.saturating_sub(1) / 2);
-    for (place, &label) in order.iter().enumerate() {
-        let of_label = &table[2 * label * n_labels..2 * (label + 1) * n_labels];
-        let (if_irrelevant, if_relevant) = of_label.split_at(n_labels);
-        terms.extend(
-            order[place + 1..].iter().map(|&open| [if_irrelevant[open], if_relevant[open]]),
-        );
-    }
+    let mut by_label = vec![[0.0; ROWS]; n_labels];
     for rows in log_odds.chunks_mut(ROWS * n_labels.max(1)) {
         for (row, log_odds) in rows.chunks(n_labels).enumerate() {
-            by_place.iter_mut().zip(&order).for_each(|(of, &label)| of[row] = log_odds[label]);
+            by_label.iter_mut().zip(log_odds).for_each(|(of, &log_odds)| of[row] = log_odds);
         }
         vectorized(
             #[inline(always)]
             || {
-                let (mut open, mut terms) = (&mut by_place[..], &terms[..]);
-                while let Some((decided, rest)) = open.split_first_mut() {
-                    let (of_rest, others) = terms.split_at(rest.len());
-                    for (sums, &[no, yes]) in rest.iter_mut().zip(of_rest) {
-                        for row in 0..ROWS {
-                            let is_relevant = Score::LogOdds(decided[row]).is_relevant();
-                            sums[row] += if is_relevant { yes } else { no };
+                for (place, &label) in order.iter().enumerate() {
+                    let decided = by_label[label];
+                    let terms = &table[2 * label * n_labels..2 * (label + 1) * n_labels];
+                    let (if_irrelevant, if_relevant) = terms.split_at(n_labels);
+                    for &open in &order[place + 1..] {
+                        let (no, yes) = (if_irrelevant[open], if_relevant[open]);
+                        for (log_odds, &decided) in by_label[open].iter_mut().zip(&decided) {
+                            let is_relevant = Score::LogOdds(decided).is_relevant();
+                            *log_odds += if is_relevant { yes } else { no };
                         }
                     }
-                    (open, terms) = (rest, others);
                 }
             },
         );
         for (row, log_odds) in rows.chunks_mut(n_labels).enumerate() {
-            by_place.iter().zip(&order).for_each(|(of, &label)| log_odds[label] = of[row]);
+            by_label.iter().zip(log_odds).for_each(|(of, log_odds)| *log_odds = of[row]);
         }
     }
 }
