@@ -1012,8 +1012,12 @@ impl ReadingArgs {
             options.labels = LabelChoice::Present(model.label_names().to_vec());
         }
         // Identifiers are as they are spelt: 007 is not 7.
-        let ids = ids.iter().chain(model.ids()).map(|name| Attribute::nominal(name, [""; 0]));
-        options.attributes = model.columns().into_iter().chain(ids).collect();
+        let mut ids = ids.iter().chain(model.ids()).peekable();
+        options.attributes = model.columns();
+        if ids.peek().is_some() {
+            let ids = ids.map(|name| Attribute::nominal(name, [""; 0]));
+            options.attributes = options.attributes.iter().cloned().chain(ids).collect();
+        }
         // The largest index of a few rows does not say how many features there are.
         if matches!(options.format_of(path), Ok(Format::SvmLight)) {
             options.n_features = options.n_features.or(Some(model.attributes().len()));

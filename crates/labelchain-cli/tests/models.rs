@@ -98,7 +98,7 @@ fn csv(rows: &[Vec<String>], columns: &[&str]) -> String {
 fn a_model_is_trained_shown_asked_and_explained() {
     let place = Place::trained("dynamic-nb");
     let shown = place.json(&["show", "m.labelchain", "--json"]);
-    assert_eq!(shown["format"], 15);
+    assert_eq!(shown["format"], 16);
     assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&shown["method"], &shown["seed"]), (&json!("dynamic-nb"), &json!(1)));
     assert_eq!(shown["labels"], json!(["calm", "sad", "wild"]));

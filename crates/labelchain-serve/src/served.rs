@@ -14,7 +14,7 @@ use crate::Limits;
 pub(crate) struct Served {
     pub(crate) model: Model,
     /// The columns that a row may have.
-    pub(crate) columns: Vec<Attribute>,
+    pub(crate) columns: Arc<[Attribute]>,
     /// How the rows of a request are read for it.
     pub(crate) options: ReadOptions,
     /// The answer to `GET /v1/model`.
@@ -42,7 +42,7 @@ impl Served {
             // Labels stand in a part of their own, so that a row that has one is refused by name.
             labels: LabelChoice::Present(model.label_names().to_vec()),
             missing_labels: MissingLabels::Irrelevant,
-            attributes: Arc::from(&columns[..]),
+            attributes: Arc::clone(&columns),
             max_memory: limits.memory,
             ..ReadOptions::default()
         };

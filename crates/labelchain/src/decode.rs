@@ -10,9 +10,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess,
-    Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
+use serde::{Deserialize, Serialize};
 
 /// Bytes that decoding may still take.
 #[derive(Debug)]
@@ -109,6 +109,32 @@ pub(crate) mod packed {
             }
         }
         from.deserialize_byte_buf(Bytes)
+    }
+}
+
+/// A list of numbers as the gaps between them, which are small where the numbers ascend.
+#[derive(PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gaps(#[serde(with = "packed")] Box<[u8]>);
+
+impl Gaps {
+    pub(crate) fn between(numbers: &[usize]) -> Gaps {
+        let (mut bytes, mut before) = (Vec::with_capacity(numbers.len()), 0);
+        for &number in numbers {
+            packed::push(&mut bytes, (number as u64).wrapping_sub(before));
+            before = number as u64;
+        }
+        Gaps(bytes.into())
+    }
+
+    /// The numbers; none if they are damaged.
+    pub(crate) fn numbers(&self) -> Option<Vec<usize>> {
+        let (mut bytes, mut number) = (&self.0[..], 0u64);
+        let mut numbers = Vec::with_capacity(bytes.len());
+        while !bytes.is_empty() {
+            number = number.wrapping_add(packed::take(&mut bytes)?);
+            numbers.push(number.try_into().ok()?);
+        }
+        Some(numbers)
     }
 }
 
@@ -374,6 +400,13 @@ mod tests {
         let read = |limit| decode::<Vec<String>>(&bytes, &DecodeBudget::new(limit));
         assert!(read(n_bytes).is_none());
         assert!(read(n_bytes + 100).is_some());
+    }
+
+    #[test]
+    fn any_list_of_numbers_reads_back() {
+        for list in [vec![], vec![0], vec![7, 300, 1 << 40], vec![9, 2, 2], vec![usize::MAX, 0]] {
+            assert_eq!(Gaps::between(&list).numbers(), Some(list));
+        }
     }
 
     #[test]

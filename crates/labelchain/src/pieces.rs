@@ -7,19 +7,21 @@
 //!
 //! Whoever needs the piece of a word needs it of every member. So pieces of the same number stand together:
 //! number 0 of all lists, then number 1 of all lists. As many consecutive numbers as have about
-//! `BLOCK` bytes make a block, which is read and checked as a whole.
+//! `BLOCK` bytes make a block, which is read and checked as a whole, and once for all members
+//! ([`ReadBlocks`]).
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{BlockFile, Source, table};
-use crate::decode::{DecodeBudget, decode, packed};
+use crate::decode::{DecodeBudget, Gaps, decode, packed};
 use crate::error::{Error, Result};
 
 /// A smaller block is read faster, and more blocks make a longer table, which is read in any case.
@@ -29,6 +31,17 @@ const BLOCK: usize = 8 << 10;
 #[derive(Default)]
 pub struct PieceWriter {
     lists: Vec<Vec<Vec<u8>>>,
+    /// What members share, in the order of its places, and the place of each list of numbers.
+    shared: Shared,
+    places: BTreeMap<Arc<[usize]>, usize>,
+}
+
+/// Lists that are the same for many members, such as the inputs that labels look at. They stand in the file once,
+/// and every row needs them.
+#[derive(Default, Serialize, Deserialize)]
+struct Shared {
+    numbers: Vec<Gaps>,
+    values: Vec<Arc<[f64]>>,
 }
 
 impl PieceWriter {
@@ -39,6 +52,31 @@ impl PieceWriter {
     ) -> postcard::Result<usize> {
         self.lists.push(pieces.map(postcard::to_stdvec).collect::<postcard::Result<_>>()?);
         Ok(self.lists.len() - 1)
+    }
+
+    /// Adds a list of numbers that other members may have too, and returns its place among those that are
+    /// shared, by which [`PieceFile::numbers`] finds it again.
+    pub(crate) fn share_numbers(&mut self, numbers: &Arc<[usize]>) -> usize {
+        if let Some(&place) = self.places.get(numbers) {
+            return place;
+        }
+        let place = self.shared.numbers.len();
+        self.shared.numbers.push(Gaps::between(numbers));
+        self.places.insert(Arc::clone(numbers), place);
+        place
+    }
+
+    /// The same for a list of values, which [`PieceFile::values`] finds again.
+    pub(crate) fn share_values(&mut self, values: &Arc<[f64]>) -> usize {
+        let known = &mut self.shared.values;
+        let bits = |value: &f64| value.to_bits();
+        let is_same = |of: &Arc<[f64]>| {
+            Arc::ptr_eq(of, values) || of.iter().map(bits).eq(values.iter().map(bits))
+        };
+        known.iter().position(is_same).unwrap_or_else(|| {
+            known.push(Arc::clone(values));
+            known.len() - 1
+        })
     }
 
     /// The blocks of all lists, and what is in them.
@@ -61,7 +99,7 @@ impl PieceWriter {
             blocks.push(block);
             n_numbers.push(n);
         }
-        (PieceLayout { lengths, n_numbers }, blocks)
+        (PieceLayout { lengths, n_numbers, shared: self.shared }, blocks)
     }
 
     /// All lists as bytes, to be sent to another process.
@@ -71,13 +109,14 @@ impl PieceWriter {
     }
 }
 
-/// What is in the blocks of pieces.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// What is in the blocks of pieces, and what is shared.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct PieceLayout {
     /// How many pieces each list has.
     lengths: Vec<usize>,
     /// How many consecutive numbers each block has.
     n_numbers: Vec<u32>,
+    shared: Shared,
 }
 
 /// A model file whose pieces are still to be read.
@@ -90,6 +129,9 @@ pub struct PieceFile {
     starts: Vec<usize>,
     /// The block of each number.
     block_of: Vec<u32>,
+    /// What members share.
+    numbers: Vec<Arc<[usize]>>,
+    values: Vec<Arc<[f64]>>,
     /// Bytes that pieces may still take in memory, of so many.
     left: AtomicU64,
     limit: u64,
@@ -111,7 +153,7 @@ impl PieceFile {
         budget: &DecodeBudget,
         limit: u64,
     ) -> Option<PieceFile> {
-        let PieceLayout { lengths, n_numbers } = layout;
+        let PieceLayout { lengths, n_numbers, shared } = layout;
         let n_total = lengths.iter().copied().max().unwrap_or(0);
         let mut starts = Vec::with_capacity(n_numbers.len() + 1);
         starts.push(0usize);
@@ -129,7 +171,30 @@ impl PieceFile {
             block_of.resize(block_of.len() + n as usize, block);
         }
         let left = AtomicU64::new(0);
-        Some(PieceFile { blocks, first_block, lengths, starts, block_of, left, limit })
+        let numbers = shared.numbers.iter().map(|gaps| gaps.numbers().map(Arc::from));
+        let (numbers, values) = (numbers.collect::<Option<_>>()?, shared.values);
+        let file = PieceFile {
+            blocks,
+            first_block,
+            lengths,
+            starts,
+            block_of,
+            numbers,
+            values,
+            left,
+            limit,
+        };
+        Some(file)
+    }
+
+    /// A list of numbers that members share; none if there is none at this place.
+    pub(crate) fn numbers(&self, place: usize) -> Option<&Arc<[usize]>> {
+        self.numbers.get(place)
+    }
+
+    /// The same for values.
+    pub(crate) fn values(&self, place: usize) -> Option<&Arc<[f64]>> {
+        self.values.get(place)
     }
 
     /// Of bytes that [`PieceWriter::into_bytes`] made; none if they are damaged. `what` they are is for messages.
@@ -158,31 +223,48 @@ impl PieceFile {
         Error::TooLarge { path, what, needed: None, limit: self.limit }
     }
 
-    /// The pieces of a list that are in a block; `room` is for the block.
+    fn damaged(&self) -> Error {
+        self.blocks.damaged("the model file is damaged")
+    }
+
+    /// Reads a block, which is in memory until it is dropped.
+    fn read(self: &Arc<PieceFile>, block: usize) -> Result<ReadBlock> {
+        let at = self.first_block + block;
+        let n_bytes = self.blocks.length(at) as u64;
+        self.take(n_bytes)?;
+        let mut read = ReadBlock { file: Arc::clone(self), n_bytes, bytes: vec![], ends: vec![] };
+        self.blocks.read(at, &mut read.bytes)?;
+        read.ends = piece_ends(&read.bytes).ok_or_else(|| self.damaged())?;
+        let of_ends = size_of_val(&read.ends[..]) as u64;
+        self.take(of_ends)?;
+        read.n_bytes += of_ends;
+        let in_list =
+            |number: usize| self.lengths.iter().filter(|&&length| number < length).count();
+        let n_pieces: usize = (self.starts[block]..self.starts[block + 1]).map(in_list).sum();
+        if read.ends.len() == n_pieces { Ok(read) } else { Err(self.damaged()) }
+    }
+
+    /// The pieces of a list that are in a block.
     fn pieces<T: DeserializeOwned>(
-        &self,
+        self: &Arc<PieceFile>,
         block: usize,
         list: usize,
-        room: &mut Vec<u8>,
+        blocks: &ReadBlocks,
         weigh: &impl Fn(&T) -> Option<u64>,
     ) -> Result<Box<[T]>> {
-        let at = self.first_block + block;
-        let left = self.left.load(Ordering::Relaxed).saturating_sub(self.blocks.length(at) as u64);
-        if left == 0 {
-            return Err(self.too_large());
-        }
-        let bytes = self.blocks.read(at, room)?;
+        let read = blocks.get(self, block)?;
+        let left = self.left.load(Ordering::Relaxed);
         let budget = DecodeBudget::new(left);
-        match self.decoded(block, list, bytes, &budget, weigh) {
+        match self.decoded(block, list, &read, &budget, weigh) {
             Some(pieces) => self.take(left - budget.left()).map(|()| pieces),
             None if budget.is_exhausted() => Err(self.too_large()),
-            None => Err(self.blocks.damaged("the model file is damaged")),
+            None => Err(self.damaged()),
         }
     }
 
     /// The pieces of a list with consecutive numbers, which there are.
     fn pieces_of_range<T: DeserializeOwned>(
-        &self,
+        self: &Arc<PieceFile>,
         numbers: Range<usize>,
         list: usize,
         weigh: impl Fn(&T) -> Option<u64>,
@@ -192,10 +274,10 @@ impl PieceFile {
         else {
             return Ok(Vec::new());
         };
-        let (mut pieces, mut room) = (Vec::with_capacity(numbers.len()), Vec::new());
+        let mut pieces = Vec::with_capacity(numbers.len());
         for block in first as usize..=last as usize {
             let here = self.starts[block]..;
-            let named = here.zip(self.pieces(block, list, &mut room, &weigh)?);
+            let named = here.zip(self.pieces(block, list, &ReadBlocks::default(), &weigh)?);
             pieces.extend(named.filter(|(at, _)| numbers.contains(at)).map(|(_, piece)| piece));
         }
         Ok(pieces)
@@ -211,26 +293,78 @@ impl PieceFile {
         &self,
         block: usize,
         list: usize,
-        mut bytes: &[u8],
+        read: &ReadBlock,
         budget: &DecodeBudget,
         weigh: &impl Fn(&T) -> Option<u64>,
     ) -> Option<Box<[T]>> {
-        let mut pieces = Vec::new();
-        for number in self.starts[block]..self.starts[block + 1] {
-            let lists = self.lengths.iter().enumerate().filter(|(_, length)| number < **length);
-            for (at, _) in lists {
-                let length = usize::try_from(packed::take(&mut bytes)?).ok()?;
-                let (piece, rest) = bytes.split_at_checked(length)?;
-                bytes = rest;
-                if at == list {
-                    budget.take(size_of::<T>() as u64)?;
-                    let piece: T = decode(piece, budget)?;
-                    budget.take(weigh(&piece)?)?;
-                    pieces.push(piece);
-                }
-            }
+        let numbers = self.starts[block]..self.starts[block + 1].min(self.lengths[list]);
+        let mut pieces = Vec::with_capacity(numbers.len());
+        let mut first = 0;
+        for number in numbers {
+            let has_it = |length: &&usize| number < **length;
+            let n_before = self.lengths[..list].iter().filter(has_it).count();
+            let n_others = self.lengths[list..].iter().filter(has_it).count();
+            budget.take(size_of::<T>() as u64)?;
+            let piece: T = decode(read.piece(first + n_before)?, budget)?;
+            budget.take(weigh(&piece)?)?;
+            pieces.push(piece);
+            first += n_before + n_others;
         }
-        bytes.is_empty().then(|| pieces.into())
+        Some(pieces.into())
+    }
+}
+
+/// Where each of the pieces starts and ends whose lengths and bytes these are; none if bytes are left, or missing.
+fn piece_ends(bytes: &[u8]) -> Option<Vec<[u32; 2]>> {
+    let (mut rest, mut ends) = (bytes, Vec::new());
+    while !rest.is_empty() {
+        let length = usize::try_from(packed::take(&mut rest)?).ok()?;
+        let start = bytes.len() - rest.len();
+        rest = rest.get(length..)?;
+        ends.push([start.try_into().ok()?, (start + length).try_into().ok()?]);
+    }
+    Some(ends)
+}
+
+/// A block that was read and checked, and where its pieces start and end. Its bytes are given back when it is
+/// dropped.
+struct ReadBlock {
+    file: Arc<PieceFile>,
+    n_bytes: u64,
+    bytes: Vec<u8>,
+    ends: Vec<[u32; 2]>,
+}
+
+impl ReadBlock {
+    fn piece(&self, at: usize) -> Option<&[u8]> {
+        let [start, end] = *self.ends.get(at)?;
+        self.bytes.get(start as usize..end as usize)
+    }
+}
+
+impl Drop for ReadBlock {
+    fn drop(&mut self) {
+        self.file.left.fetch_add(self.n_bytes, Ordering::Relaxed);
+    }
+}
+
+/// Blocks that were read, and stay in memory as long as members take their pieces out of them, so that each is
+/// read once for all.
+#[derive(Default)]
+pub struct ReadBlocks(Mutex<HashMap<(usize, usize), Arc<ReadBlock>>>);
+
+impl ReadBlocks {
+    /// A block of a file, which is read unless that was done before.
+    fn get(&self, file: &Arc<PieceFile>, block: usize) -> Result<Arc<ReadBlock>> {
+        let key = (Arc::as_ptr(file).addr(), block);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(read) = known().get(&key) {
+            return Ok(Arc::clone(read));
+        }
+        // Another thread may read the same meanwhile.
+        let read = Arc::new(file.read(block)?);
+        known().insert(key, Arc::clone(&read));
+        Ok(read)
     }
 }
 
@@ -241,13 +375,7 @@ pub struct Pieces<T>(Kept<T>);
 #[derive(Clone, Debug)]
 enum Kept<T> {
     InMemory(Vec<T>),
-    InFile {
-        file: Arc<PieceFile>,
-        list: usize,
-        by_block: Vec<OnceLock<Box<[T]>>>,
-        /// All of them, once that was asked for: who needs most of them finds each of them faster there.
-        all: OnceLock<Vec<T>>,
-    },
+    InFile { file: Arc<PieceFile>, list: usize, by_block: Vec<OnceLock<Box<[T]>>> },
 }
 
 impl<T> Default for Pieces<T> {
@@ -268,8 +396,7 @@ impl<T> Pieces<T> {
         let n_blocks = (list < file.lengths.len()).then(|| file.n_blocks_of(list))?;
         budget.take((n_blocks * size_of::<OnceLock<Box<[T]>>>()) as u64)?;
         let by_block = std::iter::repeat_with(OnceLock::new).take(n_blocks).collect();
-        let (file, all) = (Arc::clone(file), OnceLock::new());
-        Some(Pieces(Kept::InFile { file, list, by_block, all }))
+        Some(Pieces(Kept::InFile { file: Arc::clone(file), list, by_block }))
     }
 
     /// How many pieces, in memory or not.
@@ -290,13 +417,10 @@ impl<T> Pieces<T> {
     pub fn get(&self, number: usize) -> Option<&T> {
         match &self.0 {
             Kept::InMemory(pieces) => pieces.get(number),
-            Kept::InFile { file, by_block, all, .. } => match all.get() {
-                Some(all) => all.get(number),
-                None => {
-                    let block = *file.block_of.get(number)? as usize;
-                    by_block.get(block)?.get()?.get(number - file.starts[block])
-                }
-            },
+            Kept::InFile { file, by_block, .. } => {
+                let block = *file.block_of.get(number)? as usize;
+                by_block.get(block)?.get()?.get(number - file.starts[block])
+            }
         }
     }
 
@@ -304,13 +428,20 @@ impl<T> Pieces<T> {
     pub fn into_vec(self) -> Option<Vec<T>> {
         match self.0 {
             Kept::InMemory(pieces) => Some(pieces),
-            Kept::InFile { all, .. } => all.into_inner(),
+            Kept::InFile { by_block, .. } => {
+                let blocks = by_block.into_iter().map(OnceLock::into_inner);
+                Some(blocks.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+            }
         }
     }
 
-    /// The pieces that are in memory, with their numbers.
-    pub fn loaded(&self) -> impl Iterator<Item = (usize, &T)> {
-        (0..self.len()).filter_map(|number| Some((number, self.get(number)?)))
+    /// The pieces that are in memory, in the order of their numbers.
+    pub fn loaded(&self) -> impl Iterator<Item = &T> {
+        let (in_memory, by_block) = match &self.0 {
+            Kept::InMemory(pieces) => (&pieces[..], &[][..]),
+            Kept::InFile { by_block, .. } => (&[][..], &by_block[..]),
+        };
+        in_memory.iter().chain(by_block.iter().filter_map(OnceLock::get).flatten())
     }
 }
 
@@ -328,34 +459,31 @@ impl<T: DeserializeOwned + Clone> Pieces<T> {
 
 impl<T: DeserializeOwned> Pieces<T> {
     /// Reads all pieces, unless all are in memory. See [`Pieces::load`].
-    pub fn load_all(&self, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
-        if let Kept::InFile { file, list, all, .. } = &self.0
-            && all.get().is_none()
-        {
-            // Another thread may have read the same meanwhile.
-            let _ = all.set(file.pieces_of_range(0..self.len(), *list, weigh)?);
+    pub fn load_all(&self, blocks: &ReadBlocks, weigh: impl Fn(&T) -> Option<u64>) -> Result<()> {
+        match &self.0 {
+            Kept::InMemory(_) => Ok(()),
+            Kept::InFile { file, by_block, .. } => {
+                self.load(file.starts[..by_block.len()].iter().copied(), blocks, weigh)
+            }
         }
-        Ok(())
     }
 
-    /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them.
+    /// Reads the pieces named, as far as they are not in memory yet, and others that stand beside them, out of
+    /// `blocks`, where other lists of the same file find them too.
     /// `weigh` says of a piece that was read how many bytes it may take beside its own while it is used, or none if
     /// it is not what the model can have.
     pub fn load(
         &self,
         numbers: impl IntoIterator<Item = usize>,
+        blocks: &ReadBlocks,
         weigh: impl Fn(&T) -> Option<u64>,
     ) -> Result<()> {
-        let Kept::InFile { file, list, by_block, all } = &self.0 else { return Ok(()) };
-        if all.get().is_some() {
-            return Ok(());
-        }
-        let mut room = Vec::new();
+        let Kept::InFile { file, list, by_block } = &self.0 else { return Ok(()) };
         for number in numbers {
             let Some(&block) = file.block_of.get(number) else { continue };
             let Some(cell) = by_block.get(block as usize) else { continue };
             if cell.get().is_none() {
-                let pieces = file.pieces(block as usize, *list, &mut room, &weigh)?;
+                let pieces = file.pieces(block as usize, *list, blocks, &weigh)?;
                 // Another thread may have read the same meanwhile.
                 let _ = cell.set(pieces);
             }
@@ -406,6 +534,7 @@ mod tests {
         let file = file(&lists, |blocks| assert!(blocks.len() > 10, "{}", blocks.len()));
         let in_file = |list| Pieces::in_file(&file, list, &DecodeBudget::new(ALL));
         assert!(in_file(lists.len()).is_none());
+        let blocks = ReadBlocks::default();
         for (number, list) in lists.iter().enumerate() {
             let pieces: Pieces<String> = in_file(number).unwrap();
             assert_eq!((pieces.len(), pieces.loaded().count()), (list.len(), 0));
@@ -415,18 +544,38 @@ mod tests {
             }
             assert_eq!(pieces.loaded().count(), 0, "what is read for somebody else is not kept");
             for (at, piece) in list.iter().enumerate().rev() {
-                pieces.load([at, 999], weightless).unwrap();
+                pieces.load([at, 999], &ReadBlocks::default(), weightless).unwrap();
                 assert_eq!(pieces.get(at), Some(piece));
             }
             assert_eq!(pieces.get(list.len()), None);
             let at_once: Pieces<String> = in_file(number).unwrap();
-            at_once.load_all(weightless).unwrap();
-            assert!(at_once.loaded().map(|(_, piece)| piece).eq(list));
+            at_once.load_all(&blocks, weightless).unwrap();
+            assert!(at_once.loaded().eq(list));
             assert_eq!(at_once.get(list.len()), None);
         }
         let some: Pieces<String> = in_file(1).unwrap();
-        some.load([50], weightless).unwrap();
+        some.load([50], &blocks, weightless).unwrap();
         assert!((1..20).contains(&some.loaded().count()), "{}", some.loaded().count());
+    }
+
+    #[test]
+    fn lists_that_members_share_are_there_once() {
+        let (all, some): (Arc<[usize]>, Arc<[usize]>) = ([4, 5, 9].into(), [5].into());
+        let values: [Arc<[f64]>; 3] = [[0.0, 1.0].into(), [-0.0, 1.0].into(), [0.0, 1.0].into()];
+        let mut writer = PieceWriter::default();
+        let again: Arc<[usize]> = [4, 5, 9].into();
+        let places = [&all, &some, &again].map(|list| writer.share_numbers(list));
+        assert_eq!(places, [0, 1, 0]);
+        // Zeros of another sign are other values.
+        assert_eq!(values.each_ref().map(|list| writer.share_values(list)), [0, 1, 0]);
+        let budget = DecodeBudget::new(1 << 20);
+        let file = PieceFile::of_bytes(&writer.into_bytes().unwrap(), "m", &budget).unwrap();
+        assert_eq!(
+            (file.numbers(0), file.numbers(1), file.numbers(2)),
+            (Some(&all), Some(&some), None)
+        );
+        assert_eq!(file.values(1), Some(&values[1]));
+        assert!(file.values(1).unwrap()[0].is_sign_negative());
     }
 
     #[test]
@@ -434,7 +583,7 @@ mod tests {
         let lists = [vec!["ab".to_string(), "cd".into()]];
         let load = |file: &Arc<PieceFile>, weigh: &dyn Fn(&String) -> Option<u64>| {
             let pieces = Pieces::in_file(file, 0, &DecodeBudget::new(ALL)).unwrap();
-            pieces.load([0], weigh)
+            pieces.load([0], &ReadBlocks::default(), weigh)
         };
         let sound = file(&lists, |_| ());
         assert!(load(&sound, &weightless).is_ok());
@@ -458,7 +607,8 @@ mod tests {
             let blocks = vec![vec![0]; 2];
             let source = Source::Memory([0, 0].into());
             let blocks = BlockFile::new(source, "m".as_ref(), &table(&blocks), 0, 2).unwrap();
-            let layout = PieceLayout { lengths: lengths.into(), n_numbers: n_numbers.into() };
+            let (lengths, n_numbers) = (lengths.into(), n_numbers.into());
+            let layout = PieceLayout { lengths, n_numbers, shared: Shared::default() };
             PieceFile::new(blocks, 0, layout, &DecodeBudget::new(1000), 1000).is_some()
         };
         assert!(new(&[1, 3], &[1, 2]));

@@ -44,7 +44,8 @@ fn every_base_learns_from_texts_and_answers_the_same_from_a_file() {
         }
         let model = chain.fit(&data).unwrap();
         assert!(model.attributes().len() > 100, "{method}");
-        let columns: Vec<String> = model.columns().into_iter().map(|of| of.name).collect();
+        let columns = model.columns();
+        let columns: Vec<&str> = columns.iter().map(|of| of.name.as_str()).collect();
         assert_eq!(columns, ["created", "channel", "plan", "minutes", "message"], "{method}");
         assert_eq!(
             (model.ids(), model.left_out()),
@@ -113,7 +114,7 @@ fn dates_that_are_none_and_columns_that_lack_are_told() {
     let model = LabelChain::new("br-nb").unwrap().fit(&read(&table(60), roles())).unwrap();
     let text = "created,channel,plan,minutes,message\nyesterday,mail,free,3,the bill\n";
     let labels = LabelChoice::Present(vec![]);
-    let attributes = model.columns().into();
+    let attributes = model.columns();
     let options = ReadOptions { labels, attributes, ..ReadOptions::default() };
     let rows = |text: &str| {
         parse("new.csv".as_ref(), text.as_bytes(), &options).unwrap().into_rows().unwrap()

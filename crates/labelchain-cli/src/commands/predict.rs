@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::iter;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -113,7 +114,8 @@ impl Predict {
         let kind = self.kind()?;
         self.threads.start()?;
         let model = self.files.model()?;
-        let model = self.aim.aim.into_iter().fold(model, Model::with_aim);
+        // The process ends with this command: to free a model piece by piece may take longer than an answer.
+        let model = ManuallyDrop::new(self.aim.aim.into_iter().fold(model, Model::with_aim));
         let selection = self.rows.read(self.files.data.reading.max_memory())?;
         let progress = Bar::spinner("predicting");
         let written = match kind {

@@ -1,6 +1,7 @@
 //! `labelchain train`: a method trained on all rows, kept in a file.
 
 use std::fmt::Write as _;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -71,6 +72,8 @@ impl Train {
         let model = self.model(&settings, &selection, &|progress| bar.show(progress));
         bar.end();
         let model = model.map_err(|error| self.data.in_file(error, |row| selection.number(row)))?;
+        // The process ends with this command, and to free a model piece by piece takes long.
+        let model = ManuallyDrop::new(model);
         model.save(&self.out)?;
         // Where the model goes through standard output, nothing else does.
         if is_stream(&self.out) {
@@ -115,7 +118,8 @@ impl Train {
 
     /// The output of `train --json`, whose fields are documented and stay.
     fn json_summary(&self, model: &Model, seconds: f64) -> String {
-        let columns: Vec<String> = model.columns().into_iter().map(|column| column.name).collect();
+        let columns = model.columns();
+        let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let summary = json!({
             "model": self.out,
             "method": model.method().to_string(),

@@ -7,6 +7,7 @@ use super::{Attribution, Block, Route, Scale, Score};
 use crate::data::{Attribute, LabelId};
 use crate::distance::Needs;
 use crate::error::Result;
+use crate::pieces::ReadBlocks;
 use crate::prepare::{LabelView, Standardizer};
 
 /// What is known about one row: cheap to copy, changed by each decision.
@@ -101,8 +102,9 @@ pub trait BaseModel: Any + Send + Sync {
     fn fits(&self, dimensions: &Dimensions) -> bool;
 
     /// Reads what is wanted of the model and is still in the file that it comes from. Scoring, and all else
-    /// that is asked of a model, finds in memory what it looks at, because it was loaded before.
-    fn load(&self, _wanted: Wanted) -> Result<()> {
+    /// that is asked of a model, finds in memory what it looks at, because it was loaded before. Members take
+    /// theirs out of the same blocks.
+    fn load(&self, _wanted: Wanted, _blocks: &ReadBlocks) -> Result<()> {
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::sync::Arc;
 
 #[cfg(feature = "ndarray")]
 use ndarray::ArrayView2;
@@ -350,7 +351,7 @@ impl Dataset {
     /// ```
     pub fn with_feature_names<S: AsRef<str>>(mut self, names: &[S]) -> Result<Dataset> {
         Error::unless_same("feature names", self.n_features(), names.len())?;
-        for (attribute, name) in self.attributes.iter_mut().zip(names) {
+        for (attribute, name) in Arc::make_mut(&mut self.attributes).iter_mut().zip(names) {
             attribute.name = name.as_ref().into();
         }
         self.with_distinct_names()

@@ -71,6 +71,7 @@ pub(crate) use rows::Cell;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use label_list::Columns;
@@ -79,7 +80,8 @@ use label_list::Columns;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     name: String,
-    attributes: Vec<Attribute>,
+    /// Data sets of the same columns share them.
+    attributes: Arc<[Attribute]>,
     features: Matrix,
     label_names: Vec<String>,
     labels: LabelMatrix,
@@ -111,6 +113,17 @@ impl Dataset {
         label_names: Vec<String>,
         labels: LabelMatrix,
     ) -> Result<Dataset> {
+        Dataset::sharing(name, attributes.into(), features, label_names, labels)
+    }
+
+    /// The same, of columns that others have, too.
+    pub(crate) fn sharing(
+        name: impl Into<String>,
+        attributes: Arc<[Attribute]>,
+        features: Matrix,
+        label_names: Vec<String>,
+        labels: LabelMatrix,
+    ) -> Result<Dataset> {
         Error::unless_same("columns of the feature table", attributes.len(), features.n_columns())?;
         Error::unless_same("columns of the label table", label_names.len(), labels.n_labels())?;
         Error::unless_same("rows of the label table", features.n_rows(), labels.n_rows())?;
@@ -138,6 +151,11 @@ impl Dataset {
     /// The input columns.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
+    }
+
+    /// The same, for whoever keeps them.
+    pub(crate) fn shared_attributes(&self) -> Arc<[Attribute]> {
+        Arc::clone(&self.attributes)
     }
 
     /// The inputs.
@@ -196,7 +214,7 @@ impl Dataset {
             labels: self.labels.select(rows),
             weights: self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect()),
             name: self.name.clone(),
-            attributes: self.attributes.clone(),
+            attributes: Arc::clone(&self.attributes),
             label_names: self.label_names.clone(),
             history: self.history.clone(),
             ids: self.ids.iter().map(|id| id.select(rows)).collect(),
@@ -208,7 +226,8 @@ impl Dataset {
 
     /// The same rows with other labels.
     pub fn relabelled(self, label_names: Vec<String>, labels: LabelMatrix) -> Result<Dataset> {
-        let data = Dataset::new(&self.name, self.attributes, self.features, label_names, labels)?;
+        let data =
+            Dataset::sharing(&self.name, self.attributes, self.features, label_names, labels)?;
         Ok(Dataset {
             ids: self.ids,
             left_out: self.left_out,
@@ -220,7 +239,7 @@ impl Dataset {
 
     /// The same rows with some of the inputs.
     pub(crate) fn with_columns(self, columns: Range<usize>) -> Dataset {
-        let attributes = self.attributes[columns.clone()].to_vec();
+        let attributes = self.attributes[columns.clone()].into();
         Dataset {
             attributes,
             features: self.features.columns(&columns.collect::<Vec<_>>()),
@@ -257,7 +276,7 @@ impl Dataset {
                 AttributeKind::Text(_) => AttributeKind::Text(both.into()),
                 _ => AttributeKind::Nominal(both),
             };
-            more.attributes[column].kind = kind;
+            Arc::make_mut(&mut more.attributes)[column].kind = kind;
         }
         self.attributes = more.attributes;
         self.features.append(&more.features);
@@ -278,8 +297,17 @@ impl Dataset {
 
     /// The same rows with other inputs; they must fit.
     pub fn with_features(&self, attributes: Vec<Attribute>, features: Matrix) -> Result<Dataset> {
+        self.with_shared(attributes.into(), features)
+    }
+
+    /// The same, of columns that others have, too.
+    pub(crate) fn with_shared(
+        &self,
+        attributes: Arc<[Attribute]>,
+        features: Matrix,
+    ) -> Result<Dataset> {
         let names = self.label_names.clone();
-        let data = Dataset::new(&self.name, attributes, features, names, self.labels.clone())?;
+        let data = Dataset::sharing(&self.name, attributes, features, names, self.labels.clone())?;
         Ok(Dataset {
             weights: self.weights.clone(),
             history: self.history.clone(),
@@ -377,12 +405,15 @@ impl Dataset {
                 self.features.map_column(at, date::days);
             }
         }
-        let attribute = |(&at, kind): (&usize, AttributeKind)| {
-            let name = std::mem::take(&mut self.attributes[at].name);
-            Attribute { name, kind }
-        };
-        let attributes = kept.iter().zip(kinds).map(attribute).collect();
         let keeps_all = kept.iter().copied().eq(0..self.features.n_columns());
+        let same_kind = |(kind, of): (&AttributeKind, &Attribute)| *kind == of.kind;
+        let attributes = if keeps_all && kinds.iter().zip(&*self.attributes).all(same_kind) {
+            self.attributes
+        } else {
+            let name = |at: usize| self.attributes[at].name.clone();
+            let named = kept.iter().zip(kinds);
+            named.map(|(&at, kind)| Attribute { name: name(at), kind }).collect()
+        };
         Dataset {
             attributes,
             features: if keeps_all { self.features } else { self.features.columns(kept) },
@@ -397,7 +428,7 @@ impl Dataset {
     pub fn with_numbers(&self, names: Vec<String>, cells: &[f64]) -> Result<Dataset> {
         let n_more = names.len();
         Error::unless_same("cells of further inputs", self.n_rows() * n_more, cells.len())?;
-        let mut attributes = self.attributes.clone();
+        let mut attributes = self.attributes.to_vec();
         attributes.extend(names.into_iter().map(Attribute::numeric));
         let n_columns = attributes.len();
         let more = |row: usize| cells[row * n_more..(row + 1) * n_more].iter().copied();

@@ -42,6 +42,7 @@ use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::Calibration;
 use crate::distance::{Needs, Neighbourhood};
 use crate::error::Result;
+use crate::pieces::ReadBlocks;
 use crate::prepare::{LabelView, Undersampling};
 use crate::progress::Cancel;
 use votes::{count, majority};
@@ -165,7 +166,8 @@ impl Ensemble {
 
     /// Reads what is wanted of the members and is still in a file.
     pub(crate) fn load(&self, wanted: Wanted) -> Result<()> {
-        self.members.par_iter().try_for_each(|member| member.model().load(wanted))
+        let blocks = ReadBlocks::default();
+        self.members.par_iter().try_for_each(|member| member.model().load(wanted, &blocks))
     }
 
     /// The members, in the order they were drawn.

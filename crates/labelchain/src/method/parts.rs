@@ -24,7 +24,7 @@ use crate::decode::{DecodeBudget, decode};
 use crate::distance::Needs;
 use crate::ensemble::{Candidate, MEMBERS, MemberRows, Sampling, is_sound};
 use crate::error::{Error, Result};
-use crate::pieces::{PieceFile, PieceWriter};
+use crate::pieces::{PieceFile, PieceWriter, ReadBlocks};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -244,7 +244,7 @@ fn fits_rows(model: &dyn BaseModel, train: &Prepared) -> bool {
     let data = train.data();
     let n_train = (model.needs() > Needs::Nothing).then(|| data.n_rows());
     let dimensions = Dimensions::of(data.attributes(), data.n_labels(), data.n_rows(), n_train);
-    model.load(Wanted::Everything).is_ok() && is_sound(model, &dimensions)
+    model.load(Wanted::Everything, &ReadBlocks::default()).is_ok() && is_sound(model, &dimensions)
 }
 
 fn encoded<M>(

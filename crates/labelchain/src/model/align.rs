@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::Model;
 use crate::data::{
@@ -155,10 +156,37 @@ impl Model {
                 &encoded
             }
         };
+        let (features, more) = match self.in_our_order(data) {
+            Some(features) => (features, vec![]),
+            None => self.by_names(data, path)?,
+        };
+        notes.extend(more);
+        let rows = data.with_shared(Arc::clone(&self.attributes), features)?;
+        let rows = self.standardizer.apply(rows)?;
+        let (aim, cancel) = (self.method.aim(), self.cancel.clone());
+        notes.extend(self.given_whatever(aim));
+        Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
+    }
+
+    /// The inputs of data that has our columns and no others, in our order and storage; none where one of them has to
+    /// be looked up by name, or its values have to.
+    fn in_our_order(&self, data: &Dataset) -> Option<Matrix> {
+        let is_stored_alike = self.is_sparse == matches!(data.features(), Matrix::Sparse(_));
+        let is_number =
+            |of: &Attribute| matches!(of.kind, AttributeKind::Numeric | AttributeKind::Word);
+        let is_ours = is_stored_alike
+            && self.attributes.iter().all(is_number)
+            && *self.attributes == *data.attributes();
+        is_ours.then(|| data.features().clone())
+    }
+
+    /// The inputs of other data by the names of its columns, and what had to be left out or became missing.
+    fn by_names(&self, data: &Dataset, path: &Path) -> Result<(Matrix, Vec<Note>)> {
+        let mut notes = Vec::new();
         let (here, there) = (by_name(&self.attributes), by_name(data.attributes()));
         let mut sources = Vec::with_capacity(self.attributes.len());
         let mut missing = Vec::new();
-        for attribute in &self.attributes {
+        for attribute in &*self.attributes {
             match there.get(attribute.name.as_str()).copied() {
                 Some(at) => sources.push(Source::new(attribute, data, at, path)?),
                 None => missing.push(attribute.name.as_str()),
@@ -195,11 +223,7 @@ impl Model {
             );
             notes.push(Note { code: "unseen-values", text });
         }
-        let rows = data.with_features(self.attributes.clone(), features)?;
-        let rows = self.standardizer.apply(rows)?;
-        let (aim, cancel) = (self.method.aim(), self.cancel.clone());
-        notes.extend(self.given_whatever(aim));
-        Ok(AlignedRows { model: self, rows, known: None, aim, cancel, notes })
+        Ok((features, notes))
     }
 
     /// The labels that an aim never gives, because no threshold reaches what it asks for, and those that it gives

@@ -108,7 +108,7 @@ impl Model {
         }
         self.verify()?;
         other.verify()?;
-        self.attributes.extend(other.attributes);
+        self.attributes = [&self.attributes[..], &other.attributes].concat().into();
         Ok(Model {
             standardizer: self.standardizer.concat_columns(other.standardizer),
             ensemble: self.ensemble.concat_columns(other.ensemble).ok_or(refused)?,

@@ -54,7 +54,7 @@ struct Stored<B> {
     /// change.
     settings: Vec<(String, String)>,
     tuned: Vec<(String, Vec<Option<f64>>)>,
-    attributes: Vec<Attribute>,
+    attributes: Arc<[Attribute]>,
     label_names: Vec<String>,
     standardizer: Standardizer,
     is_sparse: bool,
@@ -124,8 +124,8 @@ enum StoredOrders<B> {
 
 impl Model {
     /// The format of model files that this version writes, and the only one it reads. Format 6 was
-    /// that of labelchain 0.1, formats 7 to 14 those of development versions of 0.2.
-    pub const FORMAT: u32 = 15;
+    /// that of labelchain 0.1, formats 7 to 15 those of development versions of 0.2.
+    pub const FORMAT: u32 = 16;
 
     /// The model file as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -315,7 +315,7 @@ impl Model {
                 .map(|setting| (own(setting.name()), self.settings.text(setting)))
                 .collect(),
             tuned: self.tuned.iter().map(tuned).collect(),
-            attributes: self.attributes.clone(),
+            attributes: Arc::clone(&self.attributes),
             label_names: self.label_names.to_vec(),
             standardizer: self.standardizer.clone(),
             is_sparse: self.is_sparse,

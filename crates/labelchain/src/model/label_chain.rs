@@ -211,7 +211,7 @@ impl<'p> LabelChain<'p> {
             seed: self.seed,
             settings: self.settings.clone(),
             tuned: fitted.tuned,
-            attributes: data.attributes().to_vec(),
+            attributes: data.shared_attributes(),
             label_names: data.label_names().into(),
             standardizer: train.standardizer().clone(),
             is_sparse: matches!(data.features(), Matrix::Sparse(_)),

@@ -59,7 +59,7 @@ pub struct Model {
     seed: u64,
     settings: Settings,
     tuned: Vec<TunedSetting>,
-    attributes: Vec<Attribute>,
+    attributes: Arc<[Attribute]>,
     label_names: Arc<[String]>,
     standardizer: Standardizer,
     is_sparse: bool,
@@ -133,10 +133,10 @@ impl Model {
     }
 
     /// The columns that it takes, as a file has them.
-    pub fn columns(&self) -> Vec<Attribute> {
+    pub fn columns(&self) -> Arc<[Attribute]> {
         match &self.encoder {
             Some(encoder) => encoder.columns().collect(),
-            None => self.attributes.clone(),
+            None => Arc::clone(&self.attributes),
         }
     }
 
@@ -295,7 +295,7 @@ impl Model {
             && self.standardizer.deviations().len() == n_features
             && self.train.as_ref().is_none_or(train_fits)
             && self.bags.as_ref().is_none_or(|bags| bags.is_sound(n_features))
-            && self.encoder.as_ref().is_none_or(|of| of.attributes() == self.attributes)
+            && self.encoder.as_ref().is_none_or(|of| of.attributes()[..] == *self.attributes)
             && n_train.is_none_or(|n_train| n_train == self.n_rows)
             && self.ensemble.fits(&Dimensions::of(&self.attributes, n_labels, self.n_rows, n_train))
     }

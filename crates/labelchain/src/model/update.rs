@@ -200,7 +200,7 @@ impl Model {
 
     /// The same model, whose nominal inputs also have the values of other rows, after their own.
     fn with_values_of(&self, new: &Dataset, notes: &mut Vec<Note>) -> Model {
-        let mut columns = self.columns();
+        let mut columns = self.columns().to_vec();
         let (mut n_added, mut first) = (0, None);
         for column in &mut columns {
             let is_it = |other: &&Attribute| other.name == column.name;
@@ -225,7 +225,8 @@ impl Model {
                 encoder.attributes()
             }
             None => columns,
-        };
+        }
+        .into();
         model
     }
 

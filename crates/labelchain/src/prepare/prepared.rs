@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::cell::LazyCell;
 use std::sync::{Arc, OnceLock};
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
@@ -119,7 +118,9 @@ pub struct Prepared {
     data: Arc<Dataset>,
     columns: Columns,
     stored_values: OnceLock<Vec<StoredValues>>,
-    zero: Vec<f64>,
+    zero: Arc<[f64]>,
+    /// All inputs.
+    inputs: Arc<[usize]>,
     kept: OnceLock<Box<dyn Any + Send + Sync>>,
     memory: Memory,
     cancel: Cancel,
@@ -131,7 +132,7 @@ impl Prepared {
         let standardizer = Standardizer::fit(&train)?;
         let data = standardizer.apply(train)?;
         let zero = match data.features() {
-            Matrix::Dense(_) => vec![0.0; data.n_features()],
+            Matrix::Dense(_) => std::iter::repeat_n(0.0, data.n_features()).collect(),
             Matrix::Sparse(_) => standardizer.offset().iter().map(|offset| -offset).collect(),
         };
         let data = Arc::new(data);
@@ -140,6 +141,7 @@ impl Prepared {
             standardizer,
             columns,
             stored_values: OnceLock::new(),
+            inputs: (0..data.n_features()).collect(),
             data,
             zero,
             kept: OnceLock::new(),
@@ -156,7 +158,8 @@ impl Prepared {
             columns: Columns::new(&data),
             stored_values: OnceLock::new(),
             data,
-            zero: self.zero.clone(),
+            zero: Arc::clone(&self.zero),
+            inputs: Arc::clone(&self.inputs),
             kept: OnceLock::new(),
             memory: self.memory.fork(),
             cancel: self.cancel.clone(),
@@ -171,7 +174,8 @@ impl Prepared {
             columns: Columns::new(&data),
             stored_values: OnceLock::new(),
             data,
-            zero: vec![0.0; train.n_features()],
+            zero: std::iter::repeat_n(0.0, train.n_features()).collect(),
+            inputs: (0..train.n_features()).collect(),
             kept: OnceLock::new(),
             memory: Memory::new(u64::MAX),
             cancel: Cancel::default(),
@@ -220,6 +224,11 @@ impl Prepared {
         &self.zero
     }
 
+    /// The same, for whoever keeps it.
+    pub(crate) fn shared_zero(&self) -> Arc<[f64]> {
+        Arc::clone(&self.zero)
+    }
+
     /// The rows and features that each label learns from, out of those of `rows` of which the label is
     /// known; an error only if the work is cancelled.
     pub fn views(&self, how: &Preparation, rows: &[usize], seed: Seed) -> Result<Vec<LabelView>> {
@@ -227,7 +236,6 @@ impl Prepared {
         let labels = self.data.labels();
         let has_unknown = labels.n_unknown() > 0;
         let mut whole: Option<Arc<[usize]>> = None;
-        let all_features = LazyCell::new(|| Arc::from_iter(0..self.data.n_features()));
         let view = |label: LabelId| {
             self.cancel.check()?;
             let relevant = |row| labels.get(row, label);
@@ -246,7 +254,7 @@ impl Prepared {
                 thinned.into()
             };
             let features = match &columns {
-                None => Arc::clone(&all_features),
+                None => Arc::clone(&self.inputs),
                 Some((cfs, columns)) => {
                     cfs.select(columns, &rows, relevant, seed.child("select", label.0)).into()
                 }

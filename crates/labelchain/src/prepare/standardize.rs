@@ -73,8 +73,11 @@ impl Standardizer {
         }
         let is_dense = matches!(data.features(), Matrix::Dense(_));
         // Subtracting 0 and dividing by 1 leaves every bit of a column that is not to change.
-        let mean = |mean: &Option<f64>| mean.filter(|_| is_dense).unwrap_or(0.0);
-        let means: Vec<f64> = self.means.iter().map(mean).collect();
+        let means: Vec<f64> = if is_dense {
+            self.means.iter().map(|mean| mean.unwrap_or(0.0)).collect()
+        } else {
+            vec![0.0; self.means.len()]
+        };
         let deviations: Vec<f64> = self.deviations.iter().map(|it| it.unwrap_or(1.0)).collect();
         check_cells(&data)?;
         let is_far = |at: usize, cell: f64| (cell - means[at]).abs() > LARGEST * deviations[at];

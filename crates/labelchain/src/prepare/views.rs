@@ -8,36 +8,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::LabelView;
-use crate::decode::packed;
+use crate::decode::Gaps;
+use crate::pieces::{PieceFile, PieceWriter};
 
 /// Lists of rows, and for each label which of them it learned from, and its features.
 type Kept = (Vec<Gaps>, Vec<(usize, Gaps)>);
-
-/// A list of numbers as the gaps between them, which are small where the numbers ascend.
-#[derive(Serialize, Deserialize)]
-struct Gaps(#[serde(with = "packed")] Box<[u8]>);
-
-impl Gaps {
-    fn between(numbers: &[usize]) -> Gaps {
-        let (mut bytes, mut before) = (Vec::with_capacity(numbers.len()), 0);
-        for &number in numbers {
-            packed::push(&mut bytes, (number as u64).wrapping_sub(before));
-            before = number as u64;
-        }
-        Gaps(bytes.into())
-    }
-
-    /// The numbers; none if they are damaged.
-    fn numbers(&self) -> Option<Vec<usize>> {
-        let (mut bytes, mut number) = (&self.0[..], 0u64);
-        let mut numbers = Vec::with_capacity(bytes.len());
-        while !bytes.is_empty() {
-            number = number.wrapping_add(packed::take(&mut bytes)?);
-            numbers.push(number.try_into().ok()?);
-        }
-        Some(numbers)
-    }
-}
 
 /// The place of a list among those that labels share, to which it is added where it is new.
 fn place<'v>(lists: &mut Vec<&'v Arc<[usize]>>, list: &'v Arc<[usize]>) -> usize {
@@ -49,6 +24,42 @@ fn place<'v>(lists: &mut Vec<&'v Arc<[usize]>>, list: &'v Arc<[usize]>) -> usize
     })
 }
 
+fn gaps(lists: &[&Arc<[usize]>]) -> Vec<Gaps> {
+    lists.iter().map(|list| Gaps::between(list)).collect()
+}
+
+/// The views of a member's labels, whose lists of features are in the file once for all members.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SharedViews {
+    row_lists: Vec<Gaps>,
+    /// For each label, which of the lists of rows, and of the lists that members share, it has.
+    of_labels: Vec<(usize, usize)>,
+}
+
+impl SharedViews {
+    /// Adds the lists of features to what members share.
+    pub(crate) fn new(views: &[LabelView], pieces: &mut PieceWriter) -> SharedViews {
+        let mut row_lists = Vec::new();
+        let mut of_labels = Vec::with_capacity(views.len());
+        for view in views {
+            let features = pieces.share_numbers(&view.features);
+            of_labels.push((place(&mut row_lists, &view.rows), features));
+        }
+        SharedViews { row_lists: gaps(&row_lists), of_labels }
+    }
+
+    /// The views again; none if they are damaged.
+    pub(crate) fn views(&self, file: &PieceFile) -> Option<Vec<LabelView>> {
+        let row_lists = self.row_lists.iter().map(|rows| rows.numbers().map(Arc::from));
+        let row_lists: Vec<Arc<[usize]>> = row_lists.collect::<Option<_>>()?;
+        let view = |&(rows, features): &(usize, usize)| {
+            let features = Arc::clone(file.numbers(features)?);
+            Some(LabelView { rows: row_lists.get(rows).map(Arc::clone)?, features })
+        };
+        self.of_labels.iter().map(view).collect()
+    }
+}
+
 /// Writes lists of rows, then for each label which of them it has, and its features.
 pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::Error> {
     let (mut row_lists, mut feature_lists) = (Vec::new(), Vec::new());
@@ -56,9 +67,6 @@ pub fn serialize<S: Serializer>(views: &[LabelView], to: S) -> Result<S::Ok, S::
         .iter()
         .map(|view| (place(&mut row_lists, &view.rows), place(&mut feature_lists, &view.features)))
         .collect();
-    let gaps = |lists: &[&Arc<[usize]>]| -> Vec<Gaps> {
-        lists.iter().map(|list| Gaps::between(list)).collect()
-    };
     let (lists, features) = (gaps(&row_lists), gaps(&feature_lists));
     let views: Vec<(usize, &Gaps)> =
         which.iter().map(|&(rows, at)| (rows, &features[at])).collect();
@@ -70,7 +78,7 @@ pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D
     let (lists, views) = Kept::deserialize(from)?;
     let lists: Option<Vec<Arc<[usize]>>> =
         lists.iter().map(|rows| Some(rows.numbers()?.into())).collect();
-    let same = views.windows(2).map(|pair| pair[0].1.0 == pair[1].1.0);
+    let same = views.windows(2).map(|pair| pair[0].1 == pair[1].1);
     let is_as_before = std::iter::once(false).chain(same);
     let mut features: Arc<[usize]> = Arc::default();
     let view = |((which, gaps), is_as_before): (&(usize, Gaps), bool)| {
@@ -88,6 +96,7 @@ pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<LabelView>, D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::DecodeBudget;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Views(#[serde(with = "super")] Vec<LabelView>);
@@ -111,9 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn any_list_reads_back() {
-        for list in [vec![], vec![0], vec![7, 300, 1 << 40], vec![9, 2, 2], vec![usize::MAX, 0]] {
-            assert_eq!(Gaps::between(&list).numbers(), Some(list));
-        }
+    fn members_share_lists_of_features() {
+        let (rows, features): (Arc<[usize]>, Arc<[usize]>) = ([4, 6].into(), [0, 2].into());
+        let view = |features: &Arc<[usize]>| LabelView {
+            rows: Arc::clone(&rows),
+            features: Arc::clone(features),
+        };
+        let members = [vec![view(&features), view(&[1].into())], vec![view(&[0, 2].into())]];
+        let mut pieces = PieceWriter::default();
+        let stored = members.each_ref().map(|views| SharedViews::new(views, &mut pieces));
+        let (bytes, budget) = (pieces.into_bytes().unwrap(), DecodeBudget::new(1 << 20));
+        let file = PieceFile::of_bytes(&bytes, "m", &budget).unwrap();
+        let read = stored.each_ref().map(|views| views.views(&file).unwrap());
+        assert_eq!(read, members);
+        assert!(Arc::ptr_eq(&read[0][0].features, &read[1][0].features));
+        let of_labels = |of_label| SharedViews { row_lists: vec![], of_labels: vec![of_label] };
+        assert!([(0, 0), (0, 9)].map(of_labels).iter().all(|views| views.views(&file).is_none()));
     }
 }

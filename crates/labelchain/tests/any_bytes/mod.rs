@@ -197,7 +197,7 @@ fn rows_for(model: &Model) -> Option<Dataset> {
         );
     }
     let labels = LabelMatrix::empty(3, 0);
-    Dataset::new("fuzz", attributes, Matrix::Dense(cells), Vec::new(), labels).ok()
+    Dataset::new("fuzz", attributes.to_vec(), Matrix::Dense(cells), Vec::new(), labels).ok()
 }
 
 #[cfg(feature = "study")]

@@ -11,6 +11,7 @@ use super::{Forest, ForestModel};
 use crate::chain::{BaseModel as _, Dimensions, FurtherRows, Wanted};
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Result};
+use crate::pieces::ReadBlocks;
 
 /// Trees of one block of rows, to be sent to the process that joins them.
 #[derive(Serialize, Deserialize)]
@@ -56,7 +57,7 @@ impl ForestModel {
         blocks: &[Vec<u8>],
         budget: &DecodeBudget,
     ) -> Result<(ForestModel, usize)> {
-        self.load(Wanted::Everything)?;
+        self.load(Wanted::Everything, &ReadBlocks::default())?;
         if !(1..=self.trees.len()).contains(&n_kept) {
             return Err(refused(&format!("{n_kept} of {} trees kept", self.trees.len())));
         }
@@ -88,7 +89,7 @@ impl ForestModel {
     /// Which rows the trees drew from, trees of one block after those of another: one entry where all drew from the
     /// same rows.
     pub(crate) fn tree_rows(&self) -> Result<Vec<TreeRows>> {
-        self.load(Wanted::Everything)?;
+        self.load(Wanted::Everything, &ReadBlocks::default())?;
         let mut all: Vec<TreeRows> = Vec::new();
         for tree in self.trees.iter() {
             let rows = || tree.rows().iter().map(|&row| self.rows[row as usize]);

@@ -47,7 +47,7 @@ use crate::chain::{
 use crate::data::LabelMatrix;
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Result};
-use crate::pieces::{PieceFile, PieceWriter};
+use crate::pieces::{PieceFile, PieceWriter, ReadBlocks};
 use crate::prepare::Prepared;
 use crate::seed::Seed;
 use bins::Column;
@@ -324,7 +324,7 @@ impl BaseModel for ForestModel {
             && self.rows.last().is_none_or(|&last| last < dimensions.n_rows)
     }
 
-    fn load(&self, wanted: Wanted) -> Result<()> {
+    fn load(&self, wanted: Wanted, blocks: &ReadBlocks) -> Result<()> {
         /// So many rows come to few of the branches.
         const FEW_ROWS: usize = 16;
         let fits = |tree: &Tree| self.tree_fits(tree);
@@ -332,8 +332,9 @@ impl BaseModel for ForestModel {
             Wanted::Scores(Block { features, rows, out_of_bag: false, .. })
                 if rows.len() <= FEW_ROWS =>
             {
-                let load =
-                    |&row: &usize| self.trees.load_branches(|input| features.get(row, input), fits);
+                let load = |&row: &usize| {
+                    self.trees.load_branches(|input| features.get(row, input), blocks, fits)
+                };
                 rows.iter().try_for_each(load)
             }
             _ => self.trees.load_all(fits),

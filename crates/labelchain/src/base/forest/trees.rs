@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::tree::{LeafEntry, Tree};
 use crate::decode::DecodeBudget;
 use crate::error::Result;
-use crate::pieces::{PieceFile, PieceWriter, Pieces};
+use crate::pieces::{PieceFile, PieceWriter, Pieces, ReadBlocks};
 
 /// The trees of a forest. As a slice they are whole trees, and whoever asks for it has
 /// [loaded](Trees::load_all) them: there are none as long as they are in a file.
@@ -91,13 +91,14 @@ impl Trees {
     pub(super) fn load_branches(
         &self,
         cell: impl Fn(usize) -> f64,
+        blocks: &ReadBlocks,
         fits: impl Fn(&Tree) -> bool,
     ) -> Result<()> {
         let Some(stored) = self.in_file.as_ref().filter(|_| self.whole.get().is_none()) else {
             return Ok(());
         };
         let numbers = (0..stored.tops.len()).map(|tree| stored.branch_of(tree, &cell));
-        stored.branches.load(numbers, |branch| fits(branch).then_some(0))
+        stored.branches.load(numbers, blocks, |branch| fits(branch).then_some(0))
     }
 
     /// Reads all branches, and makes whole trees of them.

@@ -5,6 +5,7 @@
 //! numbers of those labels only with which it does occur. What follows for the log-odds is computed when a
 //! row has the input, and then kept.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
@@ -101,8 +102,8 @@ pub(super) struct Occurrences<'d> {
     values: &'d [Option<TwoValues>],
     /// How many of all rows have the second value, by input.
     in_whole: Vec<u32>,
-    /// By input.
-    with_labels: Vec<Vec<Occurrence>>,
+    /// Each with its input, as they were counted.
+    found: Vec<(u32, Occurrence)>,
     /// Room for counts by input, all 0 between the labels.
     counts: Vec<[u32; 2]>,
 }
@@ -111,8 +112,8 @@ impl<'d> Occurrences<'d> {
     /// Of inputs that have two values each.
     pub(super) fn new(data: &'d Dataset, values: &'d [Option<TwoValues>]) -> Occurrences<'d> {
         let n = values.len();
-        let (in_whole, with_labels, counts) = (vec![0; n], vec![Vec::new(); n], vec![[0; 2]; n]);
-        Occurrences { data, values, in_whole, with_labels, counts }
+        let (in_whole, found, counts) = (vec![0; n], Vec::new(), vec![[0; 2]; n]);
+        Occurrences { data, values, in_whole, found, counts }
     }
 
     /// Counts for labels that learn from all rows, in one pass over the cells of each column.
@@ -123,11 +124,10 @@ impl<'d> Occurrences<'d> {
         group.labels.iter().for_each(|label| is_whole[label.0] = true);
         let no_zero = vec![0.0; self.values.len()];
         let stored = StoredCells::new(self.data.features(), group.rows, columns, &no_zero);
-        let mut room = Vec::new();
+        let (mut room, mut met) = (Vec::new(), Vec::new());
         for (at, &column) in columns.iter().enumerate() {
             let Some(values) = self.values[column] else { continue };
             let cells = stored.column(at, &mut room);
-            let mut met: Vec<u32> = Vec::new();
             for (place, _) in cells.stored().filter(|&(_, cell)| values.is_second(cell)) {
                 self.in_whole[column] += 1;
                 for LabelId(label) in labels.relevant(group.rows[place]) {
@@ -140,9 +140,9 @@ impl<'d> Occurrences<'d> {
                 }
             }
             let in_whole = self.in_whole[column];
-            self.with_labels[column].extend(met.into_iter().map(|label| {
+            self.found.extend(met.drain(..).map(|label| {
                 let yes = std::mem::take(&mut n_with[label as usize]);
-                Occurrence { label, counts: [in_whole - yes, yes] }
+                (column as u32, Occurrence { label, counts: [in_whole - yes, yes] })
             }));
         }
     }
@@ -150,8 +150,8 @@ impl<'d> Occurrences<'d> {
     /// Counts for labels that learn from some rows.
     pub(super) fn count_thinned(&mut self, group: &Group) {
         let (features, labels) = (self.data.features(), self.data.labels());
+        let mut met: Vec<usize> = Vec::new();
         for &label in &group.labels {
-            let mut met: Vec<usize> = Vec::new();
             for &row in group.rows {
                 let class = usize::from(labels.get(row, label));
                 for (column, cell) in features.entries(row) {
@@ -164,19 +164,50 @@ impl<'d> Occurrences<'d> {
                     }
                 }
             }
-            for column in met {
+            for column in met.drain(..) {
                 let counts = std::mem::take(&mut self.counts[column]);
-                self.with_labels[column].push(Occurrence { label: label.0 as u32, counts });
+                self.found.push((column as u32, Occurrence { label: label.0 as u32, counts }));
             }
         }
     }
 
+    /// The same, input by input.
+    pub(super) fn by_input(self) -> OccurrencesByInput {
+        let Occurrences { in_whole, found, .. } = self;
+        let mut ends = vec![0; in_whole.len() + 1];
+        found.iter().for_each(|(column, _)| ends[*column as usize + 1] += 1);
+        for at in 1..ends.len() {
+            ends[at] += ends[at - 1];
+        }
+        let starts = ends.clone();
+        let mut occurrences = vec![Occurrence { label: 0, counts: [0; 2] }; found.len()];
+        for (column, occurrence) in found {
+            // What was the start of an input moves on with each of its occurrences.
+            let next = &mut ends[column as usize];
+            occurrences[*next] = occurrence;
+            *next += 1;
+        }
+        for ends in starts.windows(2) {
+            occurrences[ends[0]..ends[1]].sort_unstable_by_key(|of| of.label);
+        }
+        OccurrencesByInput { in_whole, starts, occurrences }
+    }
+}
+
+/// With which labels each input occurs.
+pub(super) struct OccurrencesByInput {
+    /// How many of all rows have the second value, by input.
+    in_whole: Vec<u32>,
+    /// Input i has `occurrences[starts[i]..starts[i + 1]]`, ascending by label.
+    starts: Vec<usize>,
+    occurrences: Vec<Occurrence>,
+}
+
+impl OccurrencesByInput {
     /// An input as it was counted.
-    pub(super) fn input(&mut self, column: usize, values: TwoValues, users: Users) -> CountedInput {
-        let mut occurrences = std::mem::take(&mut self.with_labels[column]);
-        occurrences.retain(|of| users.place(of.label).is_some());
-        occurrences.sort_unstable_by_key(|of| of.label);
-        CountedInput::new(values, users, self.in_whole[column], &occurrences)
+    pub(super) fn input(&self, column: usize, values: TwoValues, users: Users) -> CountedInput {
+        let here = &self.occurrences[self.starts[column]..self.starts[column + 1]];
+        CountedInput::new(values, users, self.in_whole[column], here)
     }
 }
 
@@ -222,7 +253,7 @@ impl Clone for CountedInput {
 }
 
 impl CountedInput {
-    /// From the labels with which it occurs, ascending.
+    /// From the labels with which it occurs, ascending; those that do not use it are left out.
     fn new(
         values: TwoValues,
         users: Users,
@@ -231,7 +262,8 @@ impl CountedInput {
     ) -> CountedInput {
         let mut bytes = Vec::with_capacity(3 * occurrences.len());
         let mut next = 0;
-        for &Occurrence { label, counts: [no, yes] } in occurrences {
+        let are_used = occurrences.iter().filter(|of| users.place(of.label).is_some());
+        for &Occurrence { label, counts: [no, yes] } in are_used {
             [label - next, no, yes].into_iter().for_each(|it| packed::push(&mut bytes, it.into()));
             next = label + 1;
         }
@@ -326,9 +358,11 @@ impl CountedInput {
     /// What the second value adds to the log-odds of each user beyond the first.
     pub(super) fn differences(&self, zero: f64, tables: &mut LogOddsTables) -> &[f64] {
         self.differences.get_or_init(|| {
-            let mut room = Vec::new();
+            let mut room = std::mem::take(&mut tables.room);
             tables.compute(self, zero, &mut room);
-            differences(&room)
+            let differences = differences(&room);
+            tables.room = room;
+            differences
         })
     }
 
@@ -345,22 +379,26 @@ impl CountedInput {
     /// Whether the counts fit the rows of the labels, as they do unless they come from a file.
     pub(super) fn is_sound(&self, rows: &LabelRows) -> bool {
         let n_labels = rows.by_class.len();
-        let mut apart = vec![true; n_labels];
         let mut occurrences = self.occurrences();
         for Occurrence { label, counts: [no, yes] } in &mut occurrences {
             let Some(&[n_no, n_yes]) = rows.by_class.get(label as usize) else { return false };
             if no > n_no || yes > n_yes {
                 return false;
             }
-            apart[label as usize] = false;
         }
+        // Most inputs are rarer than any label is irrelevant, and then it makes no difference who they occur with.
+        let fits_apart =
+            |label: usize| !rows.is_whole[label] || self.in_whole <= rows.by_class[label][0];
+        let labels = self.occurrences().map(|of| of.label as usize);
+        let met = LazyCell::new(|| labels.collect::<Vec<usize>>());
         // Of a label that does not use the input, nobody knows whether the two occur together.
-        let fits_apart = |LabelId(label): LabelId| {
-            !rows.is_whole[label] || !apart[label] || self.in_whole <= rows.by_class[label][0]
-        };
+        let is_used =
+            |label: usize| u32::try_from(label).is_ok_and(|it| self.users.place(it).is_some());
         occurrences.bytes.is_empty()
             && self.users.are_sound(n_labels)
-            && (0..self.users.len()).all(|at| fits_apart(self.users.label(at)))
+            && (0..n_labels).all(|label| {
+                fits_apart(label) || !is_used(label) || met.binary_search(&label).is_ok()
+            })
     }
 }
 
@@ -455,6 +493,8 @@ pub(super) struct LogOddsTables<'m> {
     numbers: HashMap<(u64, u64), NumberTables, BuildHasherDefault<MixingHasher>>,
     /// How many entries these have.
     n_kept: usize,
+    /// For the log-odds of one input, to be filled again.
+    room: Vec<f64>,
 }
 
 /// What inputs of the same two numbers share.
@@ -661,6 +701,7 @@ impl<'m> LogOddsTables<'m> {
             constants: Vec::new(),
             numbers: HashMap::default(),
             n_kept: 0,
+            room: Vec::new(),
         }
     }
 
@@ -788,7 +829,7 @@ mod tests {
         };
         let by_class = [&all, &all, &some].into_iter().enumerate().map(by_class).collect();
         let rows = LabelRows { by_class, is_whole: vec![true, true, false] };
-        (occurrences.input(0, values, Users::All(3)), rows)
+        (occurrences.by_input().input(0, values, Users::All(3)), rows)
     }
 
     fn rows() -> impl Strategy<Value = Vec<(bool, [bool; 3])>> {

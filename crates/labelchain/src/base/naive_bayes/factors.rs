@@ -12,7 +12,7 @@ use super::{Likelihood, add_to_labels, whole_numbers};
 use crate::data::LabelId;
 use crate::decode::DecodeBudget;
 use crate::error::Result;
-use crate::pieces::{PieceFile, PieceWriter, Pieces};
+use crate::pieces::{PieceFile, PieceWriter, Pieces, ReadBlocks};
 use crate::prepare::LabelView;
 
 /// The factors of all inputs.
@@ -21,8 +21,9 @@ pub(super) struct Factors {
     /// By input. A file has them as pieces, because a row of words needs those of few inputs.
     #[serde(skip)]
     inputs: Pieces<InputFactors>,
-    /// The standardized value of a cell that a sparse row does not store.
-    zero: Vec<f64>,
+    /// The standardized value of a cell that a sparse row does not store; the same for all members.
+    #[serde(skip)]
+    zero: Arc<[f64]>,
     /// What the factors of counted inputs follow from, beside their counts.
     likelihood: Likelihood,
     label_rows: LabelRows,
@@ -135,7 +136,7 @@ impl Factors {
     /// The factors of inputs whose cells of 0 stand for `zero`.
     pub(super) fn new(
         inputs: Vec<InputFactors>,
-        zero: Vec<f64>,
+        zero: Arc<[f64]>,
         likelihood: Likelihood,
         label_rows: LabelRows,
     ) -> Factors {
@@ -149,7 +150,7 @@ impl Factors {
         // Which labels learn from all rows matters to counted inputs only.
         let is_whole = vec![false; classes.len()];
         let label_rows = LabelRows { by_class: whole_numbers(classes), is_whole };
-        Factors::new(inputs, self.zero.clone(), self.likelihood, label_rows)
+        Factors::new(inputs, Arc::clone(&self.zero), self.likelihood, label_rows)
     }
 
     /// Those of these inputs and then those of others, of the same labels and rows; none where some are still in
@@ -157,33 +158,38 @@ impl Factors {
     pub(super) fn concat_columns(self, others: Factors) -> Option<Factors> {
         let mut inputs = self.inputs.into_vec()?;
         inputs.extend(others.inputs.into_vec()?);
-        let zero = [self.zero, others.zero].concat();
+        let zero = [&self.zero[..], &others.zero].concat().into();
         Some(Factors::new(inputs, zero, self.likelihood, self.label_rows))
     }
 
     /// Writes the factors of all inputs, and returns what [`Factors::in_file`] finds them by.
-    pub(super) fn write(&self, pieces: &mut PieceWriter) -> postcard::Result<usize> {
-        pieces.add(self.inputs())
+    pub(super) fn write(&self, pieces: &mut PieceWriter) -> postcard::Result<[usize; 2]> {
+        Ok([pieces.add(self.inputs())?, pieces.share_values(&self.zero)])
     }
 
     /// The same, with the factors that a file has; none if it has none.
     pub(super) fn in_file(
         self,
-        list: usize,
+        [inputs, zero]: [usize; 2],
         file: &Arc<PieceFile>,
         budget: &DecodeBudget,
     ) -> Option<Factors> {
-        Some(Factors { inputs: Pieces::in_file(file, list, budget)?, ..self })
+        let (inputs, zero) = (Pieces::in_file(file, inputs, budget)?, file.values(zero)?);
+        Some(Factors { inputs, zero: Arc::clone(zero), ..self })
     }
 
     /// Reads the factors of some inputs, as far as they are still in a file.
-    pub(super) fn load(&self, inputs: impl IntoIterator<Item = usize>) -> Result<()> {
-        self.inputs.load(inputs, |input| self.weigh(input))
+    pub(super) fn load(
+        &self,
+        inputs: impl IntoIterator<Item = usize>,
+        blocks: &ReadBlocks,
+    ) -> Result<()> {
+        self.inputs.load(inputs, blocks, |input| self.weigh(input))
     }
 
     /// Reads the factors of all inputs, unless they are in memory.
-    pub(super) fn load_all(&self) -> Result<()> {
-        self.inputs.load_all(|input| self.weigh(input))
+    pub(super) fn load_all(&self, blocks: &ReadBlocks) -> Result<()> {
+        self.inputs.load_all(blocks, |input| self.weigh(input))
     }
 
     /// The bytes of what is computed from the factors of an input that was read; none if they are not sound.
@@ -283,11 +289,12 @@ impl Factors {
         let (mut baseline, mut log_odds) = (prior.to_vec(), Vec::new());
         let mut tables = self.tables();
         let n_rows = self.label_rows.by_class.iter().map(|[no, yes]| no + yes).max().unwrap_or(0);
-        for (input, (factors, &zero)) in self.inputs().zip(&self.zero).enumerate() {
+        for (input, (factors, &zero)) in self.inputs().zip(&*self.zero).enumerate() {
             match factors {
                 InputFactors::Counted(counted) => {
-                    // Rows to come probably have inputs that many rows had. Their differences are asked for where
-                    // all labels use the input, and else their log-odds.
+                    // Rows to come probably have inputs that many rows had, and the rows that members are calibrated by
+                    // most inputs that there were. Differences are asked for where all labels use the input,
+                    // and else log-odds, which take more.
                     let is_common = counted.in_whole() >= n_rows / 64;
                     let is_used_by_all = counted.users().len() == prior.len();
                     if is_common && !is_used_by_all {
@@ -296,7 +303,7 @@ impl Factors {
                     } else {
                         tables.compute(counted, zero, &mut log_odds);
                     }
-                    if is_common && is_used_by_all {
+                    if counted.in_whole() > 0 && is_used_by_all {
                         counted.keep_differences(&log_odds);
                     }
                 }
@@ -324,6 +331,6 @@ impl Factors {
         [by_class.len(), is_whole.len()] == [views.len(); 2]
             && by_class.iter().zip(views).all(counts_rows)
             && [self.inputs.len(), self.zero.len()] == [n_features; 2]
-            && self.inputs.loaded().all(|(_, input)| input.are_sound(&self.label_rows))
+            && self.inputs.loaded().all(|input| input.are_sound(&self.label_rows))
     }
 }

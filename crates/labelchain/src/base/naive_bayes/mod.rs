@@ -36,8 +36,9 @@ use crate::chain::{
 use crate::data::{AttributeKind, Dataset, Dense, LabelId, Matrix};
 use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Remedy, Result};
-use crate::pieces::{PieceFile, PieceWriter};
-use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, views};
+use crate::pieces::{PieceFile, PieceWriter, ReadBlocks};
+use crate::prepare::views::SharedViews;
+use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues};
 use crate::product::vectorized;
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
@@ -110,7 +111,8 @@ impl Likelihood {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayesModel {
     n_labels: usize,
-    #[serde(with = "views")]
+    /// As [`SharedViews`] in a file.
+    #[serde(skip)]
     views: Vec<LabelView>,
     /// log prior odds of each label.
     prior: Vec<f64>,
@@ -202,7 +204,7 @@ impl NaiveBayes {
             Some(input) => InputFactors::Counted(input),
             None => InputFactors::new(others),
         });
-        let zero = train.zero().to_vec();
+        let zero = train.shared_zero();
         let factors = Factors::new(inputs.collect(), zero, self.likelihood, label_rows);
         let baseline = factors.baseline(&prior);
         let (data, memory) = (train.data(), train.memory());
@@ -414,6 +416,7 @@ impl NaiveBayes {
                 occurrences.count_thinned(group);
             }
         }
+        let occurrences = occurrences.by_input();
         let uses_all =
             |view: &LabelView| view.features.len() == n_features && !view.rows.is_empty();
         let all_use_all = views.iter().all(uses_all);
@@ -588,17 +591,17 @@ impl BaseModel for NaiveBayesModel {
     }
 
     /// A sparse row needs the factors of the inputs that it stores, and a dense one those of all.
-    fn load(&self, wanted: Wanted) -> Result<()> {
-        /// More rows need most inputs, and find them faster where there are all.
+    fn load(&self, wanted: Wanted, blocks: &ReadBlocks) -> Result<()> {
+        /// More rows need most inputs.
         const FEW_ROWS: usize = 64;
         match wanted {
             Wanted::Scores(Block { features: features @ Matrix::Sparse(_), rows, .. })
                 if rows.len() <= FEW_ROWS =>
             {
                 let inputs = rows.iter().flat_map(|&row| features.entries(row));
-                self.factors.load(inputs.map(|(input, _)| input))
+                self.factors.load(inputs.map(|(input, _)| input), blocks)
             }
-            _ => self.factors.load_all(),
+            _ => self.factors.load_all(blocks),
         }
     }
 
@@ -623,7 +626,8 @@ impl ChainModel for NaiveBayesModel {
     }
 
     fn to_stored(&self, pieces: &mut PieceWriter) -> postcard::Result<Vec<u8>> {
-        postcard::to_stdvec(&(self.factors.write(pieces)?, self))
+        let views = SharedViews::new(&self.views, pieces);
+        postcard::to_stdvec(&(self.factors.write(pieces)?, views, self))
     }
 
     fn updated(&self, further: &FurtherRows) -> Result<NaiveBayesModel> {
@@ -716,8 +720,9 @@ impl NaiveBayesModel {
         budget: &DecodeBudget,
         file: &Arc<PieceFile>,
     ) -> Option<NaiveBayesModel> {
-        let (list, model): (usize, NaiveBayesModel) = decode(bytes, budget)?;
-        Some(NaiveBayesModel { factors: model.factors.in_file(list, file, budget)?, ..model })
+        let (places, views, model): (_, SharedViews, NaiveBayesModel) = decode(bytes, budget)?;
+        let (views, factors) = (views.views(file)?, model.factors.in_file(places, file, budget)?);
+        Some(NaiveBayesModel { views, factors, ..model })
     }
 
     /// How many inputs.

@@ -22,12 +22,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::label_list::{LabelChoice, LabelList, xml_beside};
 use super::lines::{Budget, Line, Lines};
 use super::{
-    Attribute, Dataset, LabelId, LabelMatrix, Matrix, Note, ReadOptions, Reading, Sparse, Table,
-    file, number,
+    Attribute, AttributeKind, Dataset, LabelId, LabelMatrix, Matrix, Note, ReadOptions, Reading,
+    Sparse, Table, file, number,
 };
 use crate::error::{ContentError, Error, Remedy, Result};
 
@@ -47,6 +48,7 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
     }
     let mut budget = Budget::new(options.max_memory);
     let mut rows = Rows::new(names, options.n_features);
+    rows.known = Arc::clone(&options.attributes);
     if let LabelChoice::Present(names) = &options.labels {
         rows.places = Some(places(path, names, options)?);
     }
@@ -124,6 +126,8 @@ struct Rows {
     /// are ignored.
     places: Option<HashMap<u32, u32>>,
     n_features: Option<usize>,
+    /// Columns that whoever reads the file knows.
+    known: Arc<[Attribute]>,
     /// Columns as the file counts them, until it is known whether it counts from zero.
     features: Sparse,
     is_zero_based: bool,
@@ -155,6 +159,7 @@ impl Rows {
             names,
             places: None,
             n_features,
+            known: Arc::default(),
             features: Sparse::new(n_features.unwrap_or(MAX_INFERRED) + 1),
             is_zero_based: false,
             largest: None,
@@ -321,9 +326,7 @@ impl Rows {
             })));
         }
         budget.charge_at_end(n_features.saturating_mul(72), path)?;
-        let attributes = (0..n_features)
-            .map(|at| Attribute::numeric(format!("f{}", at + first as usize)))
-            .collect();
+        let attributes = self.attributes(first as usize, n_features);
         let mut features = Matrix::Sparse(self.features.crop(first..first + n_features as u32));
         features.shrink();
 
@@ -346,7 +349,30 @@ impl Rows {
                 (known.iter().map(u32::to_string).collect(), labels)
             }
         };
-        Dataset::new(file::stem(path), attributes, features, label_names, labels)
+        Dataset::sharing(file::stem(path), attributes, features, label_names, labels)
+    }
+
+    /// Columns that are named by their numbers, from the first on. Those of a model that was trained on such a file
+    /// are shared with it.
+    fn attributes(&self, first: usize, n_features: usize) -> Arc<[Attribute]> {
+        let is_called = |name: &str, mut number: usize| {
+            let Some((b'f', digits)) = name.as_bytes().split_first() else { return false };
+            let is_next = |digit: &u8| {
+                let is_it = usize::from(*digit) == usize::from(b'0') + number % 10;
+                number /= 10;
+                is_it
+            };
+            let is_short = digits == b"0" || digits.first().is_some_and(|&digit| digit != b'0');
+            is_short && digits.iter().rev().all(is_next) && number == 0
+        };
+        let is_known = self.known.len() == n_features
+            && (first..).zip(&*self.known).all(|(number, of)| {
+                of.kind == AttributeKind::Numeric && is_called(&of.name, number)
+            });
+        if is_known {
+            return Arc::clone(&self.known);
+        }
+        (first..first + n_features).map(|at| Attribute::numeric(format!("f{at}"))).collect()
     }
 }
 

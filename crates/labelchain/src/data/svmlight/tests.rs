@@ -411,3 +411,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn columns_that_a_model_has_are_shared_where_they_are_called_the_same() {
+    let read = |names: &[&str]| {
+        let attributes: Arc<[Attribute]> = names.iter().copied().map(Attribute::numeric).collect();
+        let options = ReadOptions { attributes: Arc::clone(&attributes), ..features(names.len()) };
+        let data = data_with("0 1:1 2:1\n", &options);
+        let found: Vec<&str> = data.attributes().iter().map(|of| of.name.as_str()).collect();
+        let expected: Vec<String> = (1..=names.len()).map(|at| format!("f{at}")).collect();
+        assert_eq!(found, expected);
+        Arc::ptr_eq(&data.shared_attributes(), &attributes)
+    };
+    let ten: Vec<String> = (1..=10).map(|at| format!("f{at}")).collect();
+    let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
+    assert!(read(&ten) && read(&["f1", "f2"]));
+    for other in ["f", "f02", "f+2", "f12", "f3", "g2", "2", ""] {
+        assert!(!read(&["f1", other]), "{other}");
+    }
+}
