@@ -160,7 +160,9 @@ fn what_could_not_be_read_back_is_not_written() {
     data.label_names[1] = "size".into();
     assert_eq!(refused(&data), "two columns are called \"size\"");
     let mut data = small(false);
-    data.attributes[0] = Attribute::nominal("size", ["a"]);
+    let mut attributes = data.attributes.to_vec();
+    attributes[0] = Attribute::nominal("size", ["a"]);
+    data.attributes = attributes.into();
     assert!(refused(&data).ends_with("-0.5 is none of the values of \"size\""));
 }
 
