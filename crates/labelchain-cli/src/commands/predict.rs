@@ -4,8 +4,6 @@ use std::io::{self, Write};
 use std::iter;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
 
 use clap::{Args, ValueEnum};
 use labelchain::data::{CsvNames, Dataset, Format, IdColumn, Output, Table, outputs, publish};
@@ -113,6 +111,11 @@ impl Predict {
         }
         let kind = self.kind()?;
         self.threads.start()?;
+        // Reading, too, is done by the threads that were asked for, and takes no further core.
+        rayon::scope(|_| self.answer(kind))
+    }
+
+    fn answer(&self, kind: Kind) -> Result<(), Failure> {
         let model = self.files.model()?;
         // The process ends with this command: to free a model piece by piece may take longer than an answer.
         let model = ManuallyDrop::new(self.aim.aim.into_iter().fold(model, Model::with_aim));
@@ -187,39 +190,30 @@ impl Predict {
         Ok(kind)
     }
 
-    /// Gives the rows to be answered, so many at a time. Where there is more than one thread, the next block
-    /// is read while one is answered.
-    fn for_each_block<'m>(
+    /// Answers the rows, so many at a time: one thread reads the next block while the others answer the one before,
+    /// and then helps them.
+    fn answer_blocks<'m>(
         &'m self,
         model: &'m Model,
         selection: &'m Selection,
         n_rows: usize,
-        mut give: impl FnMut(Dataset, AlignedRows<'m>) -> io::Result<()>,
+        mut give: impl FnMut(&Dataset, &AlignedRows<'m>, &Prediction) -> io::Result<()>,
     ) -> io::Result<()> {
-        let blocks = || self.files.rows(model, selection, &self.id, n_rows, self.labels());
-        if Threads::n_started() == 1 {
-            for block in blocks().map_err(io::Error::other)? {
-                let (found, rows) = block.map_err(io::Error::other)?;
-                give(found, rows)?;
+        let blocks = self.files.rows(model, selection, &self.id, n_rows, self.labels());
+        let mut blocks = blocks.map_err(io::Error::other)?;
+        let mut next = blocks.next();
+        while let Some(block) = next {
+            let (found, rows) = block.map_err(io::Error::other)?;
+            let mut prediction = None;
+            next = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| prediction = Some(self.predict(&rows)));
+                blocks.next()
+            });
+            if let Some(prediction) = prediction {
+                give(&found, &rows, &prediction.map_err(io::Error::other)?)?;
             }
-            return Ok(());
         }
-        // Beside the block that is answered and the one that is read, none waits.
-        let (sender, receiver) = mpsc::sync_channel(0);
-        thread::scope(|scope| {
-            let read = move || match blocks() {
-                // Nobody receives any more where an answer could not be given.
-                Ok(mut blocks) => drop(blocks.all(|block| sender.send(block).is_ok())),
-                Err(error) => drop(sender.send(Err(error))),
-            };
-            thread::Builder::new().spawn_scoped(scope, read)?;
-            // Moved here, so that it is gone before the reader is waited for.
-            for block in receiver {
-                let (found, rows) = block.map_err(io::Error::other)?;
-                give(found, rows)?;
-            }
-            Ok(())
-        })
+        Ok(())
     }
 
     /// Block by block, so that the file may be larger than memory.
@@ -230,15 +224,13 @@ impl Predict {
         kind: Kind,
     ) -> Result<(), Failure> {
         // With so many cells what is done once a block does not count, and few of them leave the caches before
-        // they are answered.
-        let n_bytes = (self.files.data.reading.max_memory() / 8).min(64 << 20) as usize;
+        // they are answered. Two blocks are held at a time, each as the file has it and as the model takes it.
+        let n_bytes = (self.files.data.reading.max_memory() / 16).min(64 << 20) as usize;
         let n_rows = (n_bytes / (8 * model.attributes().len().max(1))).clamp(64, 1 << 14);
         let answer = |out: &mut dyn Write, mut traces: Option<&mut dyn Write>| -> io::Result<()> {
             let mut first = 0;
-            self.for_each_block(model, selection, n_rows, |found, rows| {
-                let prediction = self.predict(&rows).map_err(io::Error::other)?;
-                let ids = found.ids();
-                let answered = Answered { model, selection, ids, prediction: &prediction, first };
+            self.answer_blocks(model, selection, n_rows, |found, rows, prediction| {
+                let answered = Answered { model, selection, ids: found.ids(), prediction, first };
                 match kind {
                     Kind::Separated(separator) => {
                         answered.separated(out, separator, self.proba, self.names.names())?;
@@ -246,7 +238,7 @@ impl Predict {
                     _ => answered.lines(out)?,
                 }
                 if let Some(traces) = &mut traces {
-                    answered.explanations(&rows, *traces)?;
+                    answered.explanations(rows, *traces)?;
                 }
                 first += rows.n_rows();
                 Ok(())
