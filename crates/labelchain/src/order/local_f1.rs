@@ -81,14 +81,14 @@ impl LocalF1 {
         /// The lines of a tile take 64 KB.
         const TILE: usize = 1024;
         let mut sums = vec![[[0.0; GROUP_ROWS]; 2]; self.by_label.len()];
-        let mut open: Vec<[&[u32]; 2]> =
+        let mut remaining: Vec<[&[u32]; 2]> =
             self.by_label.iter().map(|of| [&of.hits[..], &of.errors[..]]).collect();
         for end in (TILE..lines.len() + TILE).step_by(TILE) {
             vectorized(
                 #[inline(always)]
                 || {
-                    for (sums, open) in sums.iter_mut().zip(&mut open) {
-                        let of_tile = open.each_mut().map(|rows| split_off_before(rows, end));
+                    for (sums, remaining) in sums.iter_mut().zip(&mut remaining) {
+                        let of_tile = remaining.each_mut().map(|rows| split_off_before(rows, end));
                         add_both(sums, of_tile, lines);
                     }
                 },
