@@ -51,11 +51,14 @@ pub struct Neighbourhood<'d> {
     max_memory: u64,
 }
 
-/// Rows measured at a time where memory does not matter.
-pub(crate) const BLOCK: usize = 256;
-
 /// Distances measured at a time at most: their memory must not grow with the training rows.
 const MAX_DISTANCES: usize = 1 << 22;
+
+/// So many numbers, 8 MB, stay in a cache that all threads share.
+const NEAR_DISTANCES: usize = 1 << 20;
+
+/// Training rows that a product is made with at a time: it stays in a thread's own cache until distances are made of it.
+const TILE: usize = 1024;
 
 /// Rows as vectors whose squared Euclidean distance is the distance of the rows: numeric inputs as
 /// they are, nominal ones as one-hot indicators divided by √2, so that two different values are
@@ -104,15 +107,18 @@ impl Neighbourhood<'_> {
         Neighbourhood { max_memory, ..self }
     }
 
-    /// How many rows to measure at a time: their distances, memberships and rankings may take a
-    /// quarter of the memory, and there are at most four million distances. What is measured does not
-    /// depend on it.
+    /// How many rows to measure at a time: as many as one product has, for each thread while all of their
+    /// memberships stay in a near cache, because every member reads them again. Their distances, memberships and
+    /// rankings may take a quarter of the memory, and there are at most four million distances. What is measured
+    /// does not depend on it.
     pub fn rows_at_once(&self) -> usize {
         // A distance, a membership, and twice a row with its distance.
         const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();
         let n_train = self.n_rows().max(1);
         let of_row = (BYTES * n_train) as u64;
-        let at_most = (MAX_DISTANCES / n_train).clamp(1, BLOCK);
+        let of_threads = ROWS_AT_ONCE * rayon::current_num_threads();
+        let near = (NEAR_DISTANCES / n_train).clamp(ROWS_AT_ONCE, of_threads);
+        let at_most = near.min(MAX_DISTANCES / n_train).max(1);
         let n_rows = (self.max_memory / 4 / of_row).clamp(1, at_most as u64) as usize;
         // A product of fewer rows than it is given at once takes as long as if they were there.
         if n_rows < ROWS_AT_ONCE { n_rows } else { n_rows / ROWS_AT_ONCE * ROWS_AT_ONCE }
@@ -294,40 +300,65 @@ impl Encoded<'_> {
     /// The distances of the rows from `start` on, as many as there is place for.
     fn measure(&self, train: &Encoded, start: usize, distances: &mut [f64]) {
         let m = train.squared_norms.len();
-        let rows = start..start + distances.len() / m.max(1);
-        self.products(train, rows.clone(), distances);
-        distances.par_chunks_mut(m.max(1)).zip(&self.squared_norms[rows]).for_each(
-            |(row, &norm)| {
-                vectorized(
-                    #[inline(always)]
-                    || {
-                        for (distance, &other) in row.iter_mut().zip(&train.squared_norms) {
-                            *distance = (norm + other - 2.0 * *distance).max(0.0);
-                        }
-                    },
-                );
-            },
-        );
-    }
-
-    /// x·v for some rows x and every training row v; row by row. Sparse products are summed over the
-    /// columns that x stores: a training row that stores none of them costs nothing.
-    fn products(&self, train: &Encoded, rows: Range<usize>, products: &mut [f64]) {
-        let m = train.squared_norms.len();
-        if let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) {
-            let width = self.features.n_columns();
-            let a = &a.cells()[rows.start * width..rows.end * width];
-            multiply_rows(a, b.cells(), products, m, width);
+        if m == 0 {
             return;
         }
+        let rows = start..start + distances.len() / m;
+        let norms = &self.squared_norms[rows.clone()];
+        let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) else {
+            self.sparse_products(train, rows, distances);
+            let by_row = distances.par_chunks_mut(m).zip(norms);
+            return by_row.for_each(|(row, &norm)| to_distances(row, norm, &train.squared_norms));
+        };
+        let width = self.features.n_columns();
+        let a = &a.cells()[rows.start * width..rows.end * width];
+        // Tiles of about the same width: a narrow one would be multiplied in another way, and rounded differently.
+        let n_in_tile = m.div_ceil((m / TILE).max(1));
+        let mut tiles: Vec<Vec<&mut [f64]>> = Vec::new();
+        for row in distances.chunks_mut(m) {
+            for (at, part) in row.chunks_mut(n_in_tile).enumerate() {
+                tiles.resize_with(tiles.len().max(at + 1), || Vec::with_capacity(norms.len()));
+                tiles[at].push(part);
+            }
+        }
+        tiles.into_par_iter().enumerate().for_each_init(Vec::new, |products, (at, tile)| {
+            let others = at * n_in_tile..((at + 1) * n_in_tile).min(m);
+            let b = &b.cells()[others.start * width..others.end * width];
+            products.resize(tile.len() * others.len(), 0.0);
+            multiply_rows(a, b, products, others.len(), width);
+            let others = &train.squared_norms[others];
+            for ((products, &norm), distances) in
+                products.chunks_mut(others.len()).zip(norms).zip(tile)
+            {
+                to_distances(products, norm, others);
+                distances.copy_from_slice(products);
+            }
+        });
+    }
+
+    /// x·v for some sparse rows x and every training row v; row by row. It is summed over the columns that x
+    /// stores: a training row that stores none of them costs nothing.
+    fn sparse_products(&self, train: &Encoded, rows: Range<usize>, products: &mut [f64]) {
         products.fill(0.0);
         let columns = train.columns.get_or_init(|| stored_cells(&train.features));
-        for (query, products) in rows.zip(products.chunks_mut(m.max(1))) {
+        for (query, products) in rows.zip(products.chunks_mut(train.squared_norms.len().max(1))) {
             for (column, x) in self.features.entries(query) {
                 columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
             }
         }
     }
+}
+
+/// |x - v|² of products x·v, where |x|² is `norm` and |v|² each of the others.
+fn to_distances(products: &mut [f64], norm: f64, others: &[f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for (product, &other) in products.iter_mut().zip(others) {
+                *product = (norm + other - 2.0 * *product).max(0.0);
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -510,13 +541,17 @@ mod tests {
     }
 
     #[test]
-    fn more_training_rows_are_fewer_rows_at_a_time() {
+    fn each_thread_has_rows_to_multiply_unless_training_rows_are_many() {
         let rows = |n_train: usize| {
             let data = Dataset::from_rows(1, &vec![0.0; n_train]).unwrap();
             Neighbourhood::of(&data).unwrap().rows_at_once()
         };
-        // 2²² / 16,384 = 256, and 2²² / 100,000 = 41.9.
-        assert_eq!([1, 16_384, 100_000].map(rows), [256, 256, 41]);
+        let by_threads = |n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| [1, 16_384, 100_000].map(rows))
+        };
+        // 2²⁰ / 16,384 = 64, and 2²² / 100,000 = 41.9.
+        assert_eq!([1, 4, 5].map(by_threads), [[64, 64, 41], [256, 64, 41], [320, 64, 41]]);
     }
 
     #[test]
@@ -525,7 +560,7 @@ mod tests {
         let rows = |max_memory| Neighbourhood::of(&data).unwrap().within(max_memory).rows_at_once();
         // 48 bytes for each of 100 training rows, in a quarter of 192,000: ten rows.
         assert_eq!(rows(192_000), 10);
-        assert_eq!((rows(0), rows(u64::MAX)), (1, BLOCK));
+        assert_eq!((rows(0), rows(u64::MAX)), (1, ROWS_AT_ONCE * rayon::current_num_threads()));
     }
 
     #[test]

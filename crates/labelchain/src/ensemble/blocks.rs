@@ -4,8 +4,11 @@ use std::sync::OnceLock;
 
 use crate::chain::{Block, CellsAndSquares};
 use crate::data::{Dataset, LabelMatrix};
-use crate::distance::{BLOCK, Memberships, Needs, Neighbourhood, Rankings};
+use crate::distance::{Memberships, Needs, Neighbourhood, Rankings};
 use crate::error::Result;
+
+/// Rows labelled at a time where they are not measured.
+pub(super) const BLOCK: usize = 256;
 
 /// How many rows are labelled at a time.
 pub(crate) fn rows_at_once(train: Option<&Neighbourhood>) -> usize {

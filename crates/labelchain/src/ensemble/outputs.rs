@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::blocks::BLOCK;
 use super::votes::{count, majority};
 use super::{Ensemble, Member, Queries, RowBlock, rows_at_once};
 use crate::chain::{Block, OrderCounts, Outputs, Scale, Wanted, WeightedLabelSets};
 use crate::data::{Dataset, LabelId, LabelMatrix};
 use crate::decide::{Aim, Calibration, DecisionRule, HeldOutScores, RowOutput};
-use crate::distance::{BLOCK, Needs, Neighbourhood};
+use crate::distance::Neighbourhood;
 use crate::error::{Error, Result};
 use crate::loss::{Losses, Undefined};
 use crate::prepare::Prepared;
@@ -332,13 +333,9 @@ impl Ensemble {
     fn held_out_at_once(&self, train: Option<&Neighbourhood>) -> usize {
         const MOST_CELLS: usize = 1 << 15;
         let is_any_order = self.members.iter().all(|member| member.any_order_model().is_some());
-        let keeps_distances = self.decay().is_some() || self.needs() == Needs::Ranking;
-        match rows_at_once(train) {
-            BLOCK if is_any_order && !keeps_distances => {
-                BLOCK.max(MOST_CELLS / self.n_labels.max(1))
-            }
-            // Memory is scarce, or distances take it.
-            n => n,
+        match train {
+            None if is_any_order => BLOCK.max(MOST_CELLS / self.n_labels.max(1)),
+            _ => rows_at_once(train),
         }
     }
 }
