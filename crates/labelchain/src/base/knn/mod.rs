@@ -93,7 +93,7 @@ pub struct NearestNeighboursModel {
     rows: Vec<usize>,
     /// The labels of the training rows; a row that was not fitted on has none.
     labels: LabelMatrix,
-    /// Whether a training row may vote on a label.
+    /// Whether a training row votes on a label; a row that was not fitted on votes on none.
     votes_on: LabelMatrix,
 }
 
@@ -152,10 +152,10 @@ impl NearestNeighboursModel {
         let mut sum = AttributionSum::default();
         let mut n_voted_on = 0;
         for label in self.labels.ids() {
-            let mut voters = Vec::new();
-            evidence.for_each_voter(label, &evidence.nearest(label), |row| voters.push(row));
+            let nearest = evidence.nearest(label);
+            let voters = evidence.voters(&nearest, self.neighbours);
             n_voted_on += usize::from(!voters.is_empty());
-            for &row in &voters {
+            for row in voters.iter().map(|ranked| ranked.row as usize) {
                 let weight = 1.0 / voters.len() as f64;
                 sum.add_neighbour(row, weight, || self.labels.relevant(row).collect());
             }
@@ -167,11 +167,6 @@ impl NearestNeighboursModel {
     /// only, or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
     fn has_own_distances(&self, view: &LabelView) -> bool {
         view.features.len() < self.n_features || self.metric == Metric::Weka
-    }
-
-    /// Whether every row fitted on votes on a label.
-    fn all_vote_on(&self, label: LabelId) -> bool {
-        self.views[label.0].rows.len() == self.rows.len()
     }
 
     /// For each label, whether it is relevant to each of the rows fitted on.
@@ -214,8 +209,6 @@ pub struct Distances {
     /// For each row of the block, the training rows ranked by their distance in all inputs; empty
     /// where the block came without rankings.
     rankings: Vec<Arc<Ranking>>,
-    /// Whether each training row was fitted on.
-    is_fitted: Vec<bool>,
     /// For each label that has distances of its own, the inputs to compute them from.
     label_inputs: Vec<Option<LabelInputs>>,
     /// For each label, whether it is relevant to each of the rows fitted on, once disagreements of
@@ -301,11 +294,8 @@ impl Scoring for NearestNeighboursModel {
             let queries = block.rows.iter().map(|&row| voters.cells(block.features, row)).collect();
             Some(LabelInputs { voters, voter_indices, queries })
         };
-        let mut is_fitted = vec![false; self.labels.n_rows()];
-        self.rows.iter().for_each(|&row| is_fitted[row] = true);
         Distances {
             rankings: block.rankings.map_or(Vec::new(), |rankings| rankings.rankings.clone()),
-            is_fitted,
             label_inputs: self.views.iter().map(label_inputs).collect(),
             relevance_by_label: OnceLock::new(),
             unknown_labels: self.unknown_labels(),
@@ -391,15 +381,15 @@ impl NeighbourEvidence<'_> {
         f64::from(count) + more.sum::<f64>()
     }
 
-    /// The R rows of least extended distance that vote on the label, in ascending order; of rows
-    /// equally far the lower row comes first.
+    /// The R rows of least extended distance that vote on the label, and all that are as far as the last of
+    /// them, in ascending order; of rows equally far the lower row comes first.
     fn nearest(&self, label: LabelId) -> Vec<Ranked> {
-        let capacity = self.model.neighbours;
-        let rows = Vec::with_capacity(capacity.min(BLOCK_ROWS));
-        let mut nearest = NearestRows { capacity, rows };
-        self.scan(label, f64::INFINITY, |row| nearest.insert(row));
+        let neighbours = self.model.neighbours;
+        let rows = Vec::with_capacity(neighbours.min(BLOCK_ROWS));
+        let mut nearest = NearestRows { neighbours, rows };
+        self.scan(label, |row| nearest.insert(row));
         if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
-            bounds.nearest = nearest.rows.iter().map(|ranked| ranked.row).collect();
+            bounds.nearest = nearest.rows.iter().take(neighbours).map(|row| row.row).collect();
         }
         nearest.rows
     }
@@ -436,27 +426,21 @@ impl NeighbourEvidence<'_> {
         })
     }
 
-    /// Calls `visit` with the extended distance of every voter that is nearer than the bound and
-    /// among the R nearest or as far as the R-th, and perhaps of others. `visit` returns a bound
-    /// that holds from then on, if it is lower.
-    fn scan(&self, label: LabelId, bound: f64, visit: impl FnMut(Ranked) -> f64) {
+    /// Calls `visit` with the extended distance of every voter that is among the R nearest or as far as the
+    /// R-th, and perhaps of others. `visit` returns a bound: rows that are farther need not be visited from
+    /// then on.
+    fn scan(&self, label: LabelId, visit: impl FnMut(Ranked) -> f64) {
         if let Some(inputs) = &self.scores.label_inputs[label.0] {
-            return self.scan_blocks(self.label_distances(label, inputs), bound, visit);
+            return self.scan_blocks(self.label_distances(label, inputs), visit);
         }
         let Some(ranking) = self.scores.rankings.get(self.row) else { return };
         // Where the nearest rows of the ranking were not enough for a label, they will hardly be for the
         // next.
         if self.block_bounds.borrow().is_some() {
-            self.scan_bounded_blocks(label, ranking, f64::NEG_INFINITY, bound, visit);
+            self.scan_bounded_blocks(label, ranking, f64::NEG_INFINITY, f64::INFINITY, visit);
         } else {
-            self.scan_ranking(label, ranking, bound, visit);
+            self.scan_ranking(label, ranking, visit);
         }
-    }
-
-    /// Whether a training row votes on a label that uses all inputs.
-    fn is_voter(&self, row: usize, label: LabelId) -> bool {
-        self.scores.is_fitted[row]
-            && (self.model.all_vote_on(label) || self.model.votes_on.get(row, label))
     }
 
     /// Whether all disagreements are whole numbers, which add up to the same in any order.
@@ -471,9 +455,9 @@ impl NeighbourEvidence<'_> {
         &self,
         label: LabelId,
         ranking: &Ranking,
-        mut bound: f64,
         mut visit: impl FnMut(Ranked) -> f64,
     ) {
+        let mut bound = f64::INFINITY;
         let extended = |&Ranked { distance, row }: &Ranked| {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
@@ -483,7 +467,7 @@ impl NeighbourEvidence<'_> {
                 if ranked.distance > bound {
                     return;
                 }
-                if self.is_voter(ranked.row as usize, label) {
+                if self.model.votes_on.get(ranked.row as usize, label) {
                     bound = bound.min(visit(extended(ranked)));
                 }
             }
@@ -503,7 +487,7 @@ impl NeighbourEvidence<'_> {
             if ranked.distance > bound {
                 return;
             }
-            if self.is_voter(ranked.row as usize, label) {
+            if self.model.votes_on.get(ranked.row as usize, label) {
                 bound = bound.min(visit(extended(ranked)));
             }
         }
@@ -535,7 +519,8 @@ impl NeighbourEvidence<'_> {
                 let mut distance = in_inputs;
                 if in_inputs < bound {
                     distance += self.count_disagreements(row);
-                    if distance < bound && in_inputs > radius && self.is_voter(row, label) {
+                    if distance < bound && in_inputs > radius && self.model.votes_on.get(row, label)
+                    {
                         let row = row as u32;
                         bound = bound.min(visit(Ranked { distance, row }).next_up());
                     }
@@ -548,7 +533,8 @@ impl NeighbourEvidence<'_> {
     /// An upper bound on the R-th least extended distance: the greatest of R rows that vote on the label;
     /// infinite where fewer of these vote.
     fn bound_by(&self, rows: &[u32], label: LabelId, ranking: &Ranking) -> f64 {
-        let voters = rows.iter().map(|&row| row as usize).filter(|&row| self.is_voter(row, label));
+        let voters =
+            rows.iter().map(|&row| row as usize).filter(|&row| self.model.votes_on.get(row, label));
         let extended = |row: usize| ranking.distances()[row] + self.count_disagreements(row);
         let distances: Vec<f64> = voters.map(extended).collect();
         if distances.len() < self.model.neighbours {
@@ -558,16 +544,11 @@ impl NeighbourEvidence<'_> {
     }
 
     /// Rows come by ascending number, and most are skipped a block at a time.
-    fn scan_blocks(
-        &self,
-        distances: &[[f64; BLOCK_ROWS]],
-        bound: f64,
-        mut visit: impl FnMut(Ranked) -> f64,
-    ) {
+    fn scan_blocks(&self, distances: &[[f64; BLOCK_ROWS]], mut visit: impl FnMut(Ranked) -> f64) {
         let disagreements = self.disagreements();
         let (minima, bound_of_nearest) = self.block_minima(distances, disagreements);
         // The scan passes rows below its bound; rows as far as this bound may be among the nearest.
-        let mut bound = bound.min(bound_of_nearest.next_up());
+        let mut bound = bound_of_nearest.next_up();
         for (at, minima) in minima.iter().enumerate() {
             if !minima.iter().fold(false, |any, &distance| any | (distance < bound)) {
                 continue;
@@ -617,34 +598,30 @@ impl NeighbourEvidence<'_> {
         (minima, lane_minima.get(self.model.neighbours - 1).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// Calls `visit` with every row that votes on the label: the nearest ones and, where ties are as in
-    /// WEKA, all that are as far as the last of them.
-    fn for_each_voter(&self, label: LabelId, nearest: &[Ranked], mut visit: impl FnMut(usize)) {
-        match (self.model.ties, nearest.last()) {
-            (Ties::LowerRow, _) => nearest.iter().for_each(|row| visit(row.row as usize)),
-            (Ties::Weka, None) => {}
-            (Ties::Weka, Some(&last)) => self.scan(label, last.distance.next_up(), |row| {
-                if row.distance <= last.distance {
-                    visit(row.row as usize);
-                }
-                f64::INFINITY
-            }),
-        }
+    /// The rows that vote where so many neighbours do, of the nearest: the first of them and, where ties are as
+    /// in WEKA, all that are as far as the last of these.
+    fn voters<'n>(&self, nearest: &'n [Ranked], neighbours: usize) -> &'n [Ranked] {
+        let n = match (self.model.ties, nearest.get(neighbours.saturating_sub(1))) {
+            (_, None) => nearest.len(),
+            (Ties::LowerRow, _) => neighbours,
+            (Ties::Weka, Some(last)) => {
+                nearest.partition_point(|row| row.distance <= last.distance)
+            }
+        };
+        &nearest[..n]
     }
 
-    /// The number of nearest rows to which the label is relevant, and to which it is not.
-    fn votes(&self, label: LabelId, nearest: &[Ranked]) -> [usize; 2] {
-        let mut votes = [0; 2];
-        self.for_each_voter(label, nearest, |row| {
-            votes[usize::from(!self.model.labels.get(row, label))] += 1;
-        });
-        votes
+    /// The number of voters to which the label is relevant, and to which it is not.
+    fn votes(&self, label: LabelId, voters: &[Ranked]) -> [usize; 2] {
+        let is_relevant = |voter: &&Ranked| self.model.labels.get(voter.row as usize, label);
+        let n_relevant = voters.iter().filter(is_relevant).count();
+        [n_relevant, voters.len() - n_relevant]
     }
 
-    /// ln (yes + s) - ln (no + s) of the votes of the nearest rows, where s is WEKA's start of 1/n
+    /// ln (yes + s) - ln (no + s) of the votes of so many neighbours, where s is WEKA's start of 1/n
     /// or 0; 0 where the votes are equal.
-    fn log_odds(&self, label: LabelId, nearest: &[Ranked]) -> Score {
-        let [yes, no] = self.votes(label, nearest);
+    fn log_odds(&self, label: LabelId, nearest: &[Ranked], neighbours: usize) -> Score {
+        let [yes, no] = self.votes(label, self.voters(nearest, neighbours));
         let pseudo_count = match self.model.ties {
             Ties::LowerRow => 0.0,
             Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
@@ -659,7 +636,7 @@ impl NeighbourEvidence<'_> {
     /// The support of a label for several R, none greater than the model's, from one search.
     fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [Score; N] {
         let nearest = self.nearest(label);
-        neighbours.map(|r| self.log_odds(label, &nearest[..r.min(nearest.len())]))
+        neighbours.map(|r| self.log_odds(label, &nearest, r))
     }
 }
 
@@ -679,25 +656,30 @@ fn take_minima<const N: usize>(minima: &mut [f64; N], others: &[f64; N]) {
     }
 }
 
-/// The nearest of the rows seen so far, at most `capacity` of them, in ascending order.
+/// The nearest of the rows seen so far, and all that are as far as the last of them, in ascending order.
 struct NearestRows {
-    capacity: usize,
+    neighbours: usize,
     rows: Vec<Ranked>,
 }
 
 impl NearestRows {
-    /// Inserts the row if it is near enough. Returns the distance of the last row once there are
-    /// `capacity` rows, for no farther row will be inserted; until then ∞.
+    /// Inserts the row if it is near enough. Returns the distance of the last neighbour once there are enough,
+    /// for no farther row will be inserted; until then ∞.
     fn insert(&mut self, row: Ranked) -> f64 {
-        let index = self.rows.partition_point(|other| *other < row);
-        if index < self.capacity {
-            self.rows.truncate(self.capacity - 1);
+        if row.distance <= self.bound() {
+            let index = self.rows.partition_point(|other| *other < row);
             self.rows.insert(index, row);
         }
-        match self.rows.last() {
-            Some(last) if self.rows.len() == self.capacity => last.distance,
-            _ => f64::INFINITY,
+        let bound = self.bound();
+        while self.rows.last().is_some_and(|last| last.distance > bound) {
+            self.rows.pop();
         }
+        bound
+    }
+
+    fn bound(&self) -> f64 {
+        let last = self.rows.get(self.neighbours - 1);
+        last.map_or(f64::INFINITY, |last| last.distance)
     }
 }
 
@@ -705,7 +687,7 @@ impl Evidence for NeighbourEvidence<'_> {
     /// Log-odds of the neighbours' votes: infinite where they are unanimous, unless votes start
     /// above 0; 0 where no row votes.
     fn support(&self, label: LabelId) -> Score {
-        self.log_odds(label, &self.nearest(label))
+        self.log_odds(label, &self.nearest(label), self.model.neighbours)
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
@@ -823,17 +805,15 @@ mod tests {
             for label in data.labels().ids() {
                 let all = full_scan(&evidence, &data, label, query, n_columns);
                 let exactly = &all[..neighbours.min(all.len())];
-                prop_assert_eq!(&evidence.nearest(label)[..], exactly);
                 let last = exactly.last().map_or(0.0, |last| last.distance);
-                let (mut yes, mut no) = (0, 0);
-                for ranked in all.iter().filter(|ranked| ranked.distance <= last) {
-                    if data.labels().get(ranked.row as usize, label) {
-                        yes += 1;
-                    } else {
-                        no += 1;
-                    }
-                }
-                prop_assert_eq!(tied.votes(label, &tied.nearest(label)), [yes, no]);
+                let as_far: Vec<Ranked> =
+                    all.iter().copied().filter(|row| row.distance <= last).collect();
+                let [nearest, of_tied] = [&evidence, &tied].map(|of| of.nearest(label));
+                prop_assert_eq!(evidence.voters(&nearest, neighbours), exactly);
+                prop_assert_eq!(tied.voters(&of_tied, neighbours), &as_far[..]);
+                let (yes, no): (Vec<Ranked>, Vec<Ranked>) =
+                    as_far.iter().partition(|of| data.labels().get(of.row as usize, label));
+                prop_assert_eq!(tied.votes(label, &as_far), [yes.len(), no.len()]);
                 for (most, fewer) in [&evidence, &tied].into_iter().zip(&fewer) {
                     let expected = [fewer.support(label), most.support(label)];
                     prop_assert_eq!(most.supports(label, [few, neighbours]), expected);
