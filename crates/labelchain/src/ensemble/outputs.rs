@@ -205,9 +205,13 @@ impl Ensemble {
         self.calibration = held_out.map(|held_out| Calibration::learn(held_out, labels, seed));
     }
 
-    /// Which of so many training rows the ensemble is calibrated by, where that may take so many bytes.
+    /// Which of so many training rows the ensemble is calibrated by, where that may take so many bytes: all of
+    /// them, or fewer, evenly spread. To measure each against all takes time that grows with their square.
     pub(crate) fn calibrating_rows(&self, n_rows: usize, max_memory: u64) -> Vec<usize> {
-        rows_within(n_rows, self.n_labels, max_memory)
+        const MOST_MEASURED: usize = 10_000;
+        let most = rows_within(self.n_labels, max_memory);
+        let is_measured = self.needs_neighbourhood();
+        evenly_spread(n_rows, if is_measured { most.min(MOST_MEASURED) } else { most })
     }
 
     /// The losses of answers for an aim about training rows, each by the members that have not seen it;
@@ -352,15 +356,19 @@ impl Member {
     }
 }
 
-/// The rows whose scores are learned from: all of them, or as many, evenly spread, as have a place in so
-/// many bytes. Beyond some millions of cells, more of them would take longer and tell nothing new.
-fn rows_within(n_rows: usize, n_labels: usize, max_memory: u64) -> Vec<usize> {
+/// How many rows have scores that can be learned from within so many bytes. Beyond some millions of cells, more of
+/// them would take longer and tell nothing new.
+fn rows_within(n_labels: usize, max_memory: u64) -> usize {
     // A score and its sum, then sorted by label with its row and its label, as score and as probability, of
     // each label and of all labels together.
     const BYTES_A_CELL: u64 = 96;
     const MOST_CELLS: u64 = 1 << 25;
     let n_cells = (max_memory / BYTES_A_CELL).min(MOST_CELLS);
-    let most = (n_cells / n_labels.max(1) as u64) as usize;
+    (n_cells / n_labels.max(1) as u64) as usize
+}
+
+/// All of the rows, or the most that are wanted of them, evenly spread.
+fn evenly_spread(n_rows: usize, most: usize) -> Vec<usize> {
     let n = n_rows.min(most);
     (0..n).map(|at| (at as u128 * n_rows as u128 / n as u128) as usize).collect()
 }
@@ -406,13 +414,35 @@ fn mean_scores(outputs: &[Outputs]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::base::{NaiveBayes, NearestNeighbours};
+    use crate::chain::{AnyOrderModel, ChainLearner};
+    use crate::ensemble::{ChosenOrders, MemberChain, VoteTies};
 
     #[test]
-    fn rows_that_are_learned_from_are_spread_over_all() {
-        assert_eq!(rows_within(5, 2, u64::MAX), [0, 1, 2, 3, 4]);
-        // 96 bytes for each of two cells: 768 bytes hold four of ten rows.
-        assert_eq!(rows_within(10, 2, 768), [0, 2, 5, 7]);
-        assert!(rows_within(10, 2, 100).is_empty() && rows_within(0, 0, 100).is_empty());
+    fn of_rows_that_are_measured_against_all_others_ten_thousand_are_asked() {
+        let data = Dataset::from_rows(1, &[0.0, 1.0, 2.0]).unwrap();
+        let data = data.with_label_indicators(&["a"], &[true, false, true]).unwrap();
+        let (train, rows) = (Prepared::as_is(&data), [0, 1, 2]);
+        let n_asked = |model: Arc<dyn AnyOrderModel>| {
+            let chain = MemberChain::AnyOrder { model, orders: ChosenOrders::Independent };
+            let member = Member { chain, candidate: 0, fitting: vec![], validation: vec![] };
+            let ensemble = Ensemble::new(vec![member], 1, VoteTies::Irrelevant);
+            ensemble.calibrating_rows(30_000, u64::MAX).len()
+        };
+        let near = NearestNeighbours::default().fit(&train, &rows, Seed::new(1)).unwrap();
+        let bayes = NaiveBayes::default().fit(&train, &rows, Seed::new(1)).unwrap();
+        assert_eq!([n_asked(Arc::new(near)), n_asked(Arc::new(bayes))], [10_000, 30_000]);
+    }
+
+    #[test]
+    fn rows_that_are_learned_from_are_as_many_as_memory_holds_spread_over_all() {
+        // 96 bytes for each of two cells: 768 bytes hold four rows.
+        assert_eq!([100, 768].map(|bytes| rows_within(2, bytes)), [0, 4]);
+        assert_eq!(evenly_spread(5, 9), [0, 1, 2, 3, 4]);
+        assert_eq!(evenly_spread(10, 4), [0, 2, 5, 7]);
+        assert!(evenly_spread(10, 0).is_empty() && evenly_spread(0, 4).is_empty());
     }
 }
