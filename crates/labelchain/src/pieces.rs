@@ -10,6 +10,7 @@
 //! `BLOCK` bytes make a block, which is read and checked as a whole, and once for all members
 //! ([`ReadBlocks`]).
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
@@ -234,14 +235,23 @@ impl PieceFile {
         self.take(n_bytes)?;
         let mut read = ReadBlock { file: Arc::clone(self), n_bytes, bytes: vec![], ends: vec![] };
         self.blocks.read(at, &mut read.bytes)?;
-        read.ends = piece_ends(&read.bytes).ok_or_else(|| self.damaged())?;
-        let of_ends = size_of_val(&read.ends[..]) as u64;
+        let (start, end) = (self.starts[block], self.starts[block + 1]);
+        let of_list = |&length: &usize| length.min(end).saturating_sub(start);
+        let n_pieces: usize = self.lengths.iter().map(of_list).sum();
+        // A piece has at least the byte that says how long it is.
+        if n_pieces > read.bytes.len() {
+            return Err(self.damaged());
+        }
+        let of_ends = (n_pieces * size_of::<[u32; 2]>()) as u64;
         self.take(of_ends)?;
         read.n_bytes += of_ends;
-        let in_list =
-            |number: usize| self.lengths.iter().filter(|&&length| number < length).count();
-        let n_pieces: usize = (self.starts[block]..self.starts[block + 1]).map(in_list).sum();
-        if read.ends.len() == n_pieces { Ok(read) } else { Err(self.damaged()) }
+        read.ends = piece_ends(&read.bytes, n_pieces).ok_or_else(|| self.damaged())?;
+        Ok(read)
+    }
+
+    /// How many lists have pieces in a block.
+    fn n_lists_in(&self, block: usize) -> usize {
+        self.lengths.iter().filter(|&&length| length > self.starts[block]).count()
     }
 
     /// The pieces of a list that are in a block.
@@ -303,27 +313,27 @@ impl PieceFile {
         for number in numbers {
             let has_it = |length: &&usize| number < **length;
             let n_before = self.lengths[..list].iter().filter(has_it).count();
-            let n_others = self.lengths[list..].iter().filter(has_it).count();
+            let n_from_here = self.lengths[list..].iter().filter(has_it).count();
             budget.take(size_of::<T>() as u64)?;
             let piece: T = decode(read.piece(first + n_before)?, budget)?;
             budget.take(weigh(&piece)?)?;
             pieces.push(piece);
-            first += n_before + n_others;
+            first += n_before + n_from_here;
         }
         Some(pieces.into())
     }
 }
 
-/// Where each of the pieces starts and ends whose lengths and bytes these are; none if bytes are left, or missing.
-fn piece_ends(bytes: &[u8]) -> Option<Vec<[u32; 2]>> {
-    let (mut rest, mut ends) = (bytes, Vec::new());
-    while !rest.is_empty() {
+/// Where each of so many pieces starts and ends whose lengths and bytes these are; none if bytes are left, or missing.
+fn piece_ends(bytes: &[u8], n_pieces: usize) -> Option<Vec<[u32; 2]>> {
+    let (mut rest, mut ends) = (bytes, Vec::with_capacity(n_pieces));
+    for _ in 0..n_pieces {
         let length = usize::try_from(packed::take(&mut rest)?).ok()?;
         let start = bytes.len() - rest.len();
         rest = rest.get(length..)?;
         ends.push([start.try_into().ok()?, (start + length).try_into().ok()?]);
     }
-    Some(ends)
+    rest.is_empty().then_some(ends)
 }
 
 /// A block that was read and checked, and where its pieces start and end. Its bytes are given back when it is
@@ -348,22 +358,31 @@ impl Drop for ReadBlock {
     }
 }
 
-/// Blocks that were read, and stay in memory as long as members take their pieces out of them, so that each is
-/// read once for all.
+/// Blocks that were read, and stay in memory until every list has taken its pieces out of them, so that each is
+/// read once for all members.
 #[derive(Default)]
-pub struct ReadBlocks(Mutex<HashMap<(usize, usize), Arc<ReadBlock>>>);
+pub struct ReadBlocks(Mutex<HashMap<(usize, usize), (Arc<ReadBlock>, usize)>>);
 
 impl ReadBlocks {
-    /// A block of a file, which is read unless that was done before.
+    /// A block of a file, which is read unless that was done before. Each list asks for it once.
     fn get(&self, file: &Arc<PieceFile>, block: usize) -> Result<Arc<ReadBlock>> {
         let key = (Arc::as_ptr(file).addr(), block);
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(read) = known().get(&key) {
-            return Ok(Arc::clone(read));
+        if let Entry::Occupied(mut entry) = known().entry(key) {
+            let (read, n_lists_left) = entry.get_mut();
+            let read = Arc::clone(read);
+            *n_lists_left -= 1;
+            if *n_lists_left == 0 {
+                entry.remove();
+            }
+            return Ok(read);
         }
         // Another thread may read the same meanwhile.
         let read = Arc::new(file.read(block)?);
-        known().insert(key, Arc::clone(&read));
+        let n_lists_left = file.n_lists_in(block).saturating_sub(1);
+        if n_lists_left > 0 {
+            known().insert(key, (Arc::clone(&read), n_lists_left));
+        }
         Ok(read)
     }
 }
@@ -556,6 +575,28 @@ mod tests {
         let some: Pieces<String> = in_file(1).unwrap();
         some.load([50], &blocks, weightless).unwrap();
         assert!((1..20).contains(&some.loaded().count()), "{}", some.loaded().count());
+    }
+
+    #[test]
+    fn a_block_is_read_once_for_all_lists_and_given_back_after_the_last() {
+        let list: Vec<String> = (0..9).map(|at| format!("{at}")).collect();
+        let file = file(&[list.clone(), list.clone(), list], |blocks| assert_eq!(blocks.len(), 1));
+        let left = || file.left.load(Ordering::Relaxed);
+        let blocks = ReadBlocks::default();
+        let pieces: [Pieces<String>; 3] =
+            [0, 1, 2].map(|of| Pieces::in_file(&file, of, &DecodeBudget::new(ALL)).unwrap());
+        let mut reads = Vec::new();
+        for of in &pieces {
+            let before = left();
+            of.load([4], &blocks, weightless).unwrap();
+            reads.push((before.wrapping_sub(left()), blocks.0.lock().unwrap().len()));
+        }
+        let [(first, 1), (second, 1), (last, 0)] = reads[..] else { panic!("{reads:?}") };
+        // Of nine pieces: those of the second are charged alone, and with the last the block is given back.
+        let of_list = second;
+        let of_block = first - of_list;
+        assert!(of_block > 0);
+        assert_eq!(last, of_list.wrapping_sub(of_block));
     }
 
     #[test]
