@@ -127,8 +127,16 @@ fn values_of_first_rows(features: &Matrix, is_left_out: &[bool]) -> Vec<usize> {
         Matrix::Sparse(_) => {
             let cells = rows.flat_map(|row| features.entries(row));
             let kept = cells.filter(|&(column, _)| !is_left_out[column]);
-            let mut values: Vec<(usize, u64)> =
-                kept.map(|(column, cell)| (column, cell.to_bits())).collect();
+            // What was counted before does not take more memory than it has different values, or little more.
+            let (mut values, mut n_different) = (Vec::<(usize, u64)>::new(), 0);
+            for (column, cell) in kept {
+                if values.len() >= (2 * n_different).max(1 << 16) {
+                    values.sort_unstable();
+                    values.dedup();
+                    n_different = values.len();
+                }
+                values.push((column, cell.to_bits()));
+            }
             values.sort_unstable();
             values.dedup();
             let mut n_values = vec![0; columns.len()];
