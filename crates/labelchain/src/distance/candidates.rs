@@ -30,11 +30,11 @@ pub(super) struct Bounds {
     pub(super) upper: f64,
 }
 
-/// Rows to be labelled that are compared with a tile of training rows at once.
+/// Rows to be labelled that are compared with a tile of training rows at once, at most.
 const QUERIES_AT_ONCE: usize = 48;
 
-/// Training rows of a tile: its products with the queries fit into the second-level cache. It is no power of
-/// two, because lines that are so far apart would share a few places of the first-level cache.
+/// Training rows of a tile: its products with the queries fit into the L2 cache. It is no power of
+/// two, because lines that are so far apart would share a few places of the L1 cache.
 const TILE: usize = 1008;
 
 /// Dense training rows in single precision, tile by tile. A tile has a line for each column with the cells
@@ -67,9 +67,12 @@ impl Encoded<'_> {
     /// lower bound. None where a square is too large for single precision.
     pub(super) fn candidates(&self, train: &Encoded, n_nearest: usize) -> Vec<Option<Vec<Bounds>>> {
         let n = self.squared_norms.len();
-        let batches = (0..n).into_par_iter().step_by(QUERIES_AT_ONCE);
+        // As many batches as threads at least, and none of a few queries left over.
+        let n_batches = n.div_ceil(QUERIES_AT_ONCE).max(rayon::current_num_threads());
+        let n_in_batch = n.div_ceil(n_batches).max(1);
+        let batches = (0..n).into_par_iter().step_by(n_in_batch);
         let of_batch = |start: usize| {
-            let rows = start..n.min(start + QUERIES_AT_ONCE);
+            let rows = start..n.min(start + n_in_batch);
             let mut searches: Vec<Search> =
                 rows.clone().map(|row| Search::new(self, row, train, n_nearest)).collect();
             match (&*self.features, &*train.features) {

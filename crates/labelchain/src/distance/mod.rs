@@ -18,7 +18,6 @@ pub use memberships::Memberships;
 pub use ranking::{Needs, Ranked, Ranking, Rankings};
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -54,10 +53,14 @@ pub struct Neighbourhood<'d> {
 /// Distances measured at a time at most: their memory must not grow with the training rows.
 const MAX_DISTANCES: usize = 1 << 22;
 
-/// So many numbers, 8 MB, stay in a cache that all threads share.
-const NEAR_DISTANCES: usize = 1 << 20;
+/// Memberships that are computed at a time: these 8 MB stay in the L3 cache, which all threads share.
+const MAX_CACHED: usize = 1 << 20;
 
-/// Training rows that a product is made with at a time: it stays in a thread's own cache until distances are made of it.
+/// Rows measured at a time where nobody asks for memberships.
+const BLOCK: usize = 256;
+
+/// Training rows of a tile, or up to twice as many: their products with [`ROWS_AT_ONCE`] rows stay in the L2 cache
+/// until distances are made of them.
 const TILE: usize = 1024;
 
 /// Rows as vectors whose squared Euclidean distance is the distance of the rows: numeric inputs as
@@ -107,18 +110,22 @@ impl Neighbourhood<'_> {
         Neighbourhood { max_memory, ..self }
     }
 
-    /// How many rows to measure at a time: as many as one product has, for each thread while all of their
-    /// memberships stay in a near cache, because every member reads them again. Their distances, memberships and
-    /// rankings may take a quarter of the memory, and there are at most four million distances. What is measured
-    /// does not depend on it.
-    pub fn rows_at_once(&self) -> usize {
+    /// How many rows to measure at a time. Their distances, memberships and rankings may take a quarter of the
+    /// memory, and there are at most four million distances. Every member reads memberships again, so that where
+    /// these are asked for, rows are no more than the 64 of a product for each thread, and beyond 64 no more than
+    /// have their memberships in the L3 cache. What is measured does not depend on it.
+    pub fn rows_at_once(&self, with_memberships: bool) -> usize {
         // A distance, a membership, and twice a row with its distance.
         const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();
         let n_train = self.n_rows().max(1);
         let of_row = (BYTES * n_train) as u64;
-        let of_threads = ROWS_AT_ONCE * rayon::current_num_threads();
-        let near = (NEAR_DISTANCES / n_train).clamp(ROWS_AT_ONCE, of_threads);
-        let at_most = near.min(MAX_DISTANCES / n_train).max(1);
+        let wanted = if with_memberships {
+            let of_threads = ROWS_AT_ONCE * rayon::current_num_threads();
+            (MAX_CACHED / n_train).clamp(ROWS_AT_ONCE, of_threads)
+        } else {
+            BLOCK
+        };
+        let at_most = wanted.min(MAX_DISTANCES / n_train).max(1);
         let n_rows = (self.max_memory / 4 / of_row).clamp(1, at_most as u64) as usize;
         // A product of fewer rows than it is given at once takes as long as if they were there.
         if n_rows < ROWS_AT_ONCE { n_rows } else { n_rows / ROWS_AT_ONCE * ROWS_AT_ONCE }
@@ -306,23 +313,30 @@ impl Encoded<'_> {
         let rows = start..start + distances.len() / m;
         let norms = &self.squared_norms[rows.clone()];
         let (Matrix::Dense(a), Matrix::Dense(b)) = (&*self.features, &*train.features) else {
-            self.sparse_products(train, rows, distances);
-            let by_row = distances.par_chunks_mut(m).zip(norms);
-            return by_row.for_each(|(row, &norm)| to_distances(row, norm, &train.squared_norms));
+            let columns = train.columns.get_or_init(|| stored_cells(&train.features));
+            let by_row = distances.par_chunks_mut(m).zip(rows).zip(norms);
+            return by_row.for_each(|((distances, row), &norm)| {
+                self.sparse_products(row, columns, distances);
+                to_distances(distances, norm, &train.squared_norms);
+            });
         };
         let width = self.features.n_columns();
         let a = &a.cells()[rows.start * width..rows.end * width];
-        // Tiles of about the same width: a narrow one would be multiplied in another way, and rounded differently.
-        let n_in_tile = m.div_ceil((m / TILE).max(1));
+        // Tiles are of the same width, or one more: a narrow one would be multiplied in another way, and rounded
+        // differently.
+        let n_tiles = (m / TILE).max(1);
+        let first = |tile: usize| tile * m / n_tiles;
         let mut tiles: Vec<Vec<&mut [f64]>> = Vec::new();
-        for row in distances.chunks_mut(m) {
-            for (at, part) in row.chunks_mut(n_in_tile).enumerate() {
-                tiles.resize_with(tiles.len().max(at + 1), || Vec::with_capacity(norms.len()));
-                tiles[at].push(part);
+        tiles.resize_with(n_tiles, || Vec::with_capacity(norms.len()));
+        for mut distances in distances.chunks_mut(m) {
+            for (at, tile) in tiles.iter_mut().enumerate() {
+                let (here, rest) = distances.split_at_mut(first(at + 1) - first(at));
+                tile.push(here);
+                distances = rest;
             }
         }
         tiles.into_par_iter().enumerate().for_each_init(Vec::new, |products, (at, tile)| {
-            let others = at * n_in_tile..((at + 1) * n_in_tile).min(m);
+            let others = first(at)..first(at + 1);
             let b = &b.cells()[others.start * width..others.end * width];
             products.resize(tile.len() * others.len(), 0.0);
             multiply_rows(a, b, products, others.len(), width);
@@ -336,15 +350,12 @@ impl Encoded<'_> {
         });
     }
 
-    /// x·v for some sparse rows x and every training row v; row by row. It is summed over the columns that x
-    /// stores: a training row that stores none of them costs nothing.
-    fn sparse_products(&self, train: &Encoded, rows: Range<usize>, products: &mut [f64]) {
+    /// x·v for a sparse row x and every training row v, whose stored (value, row) are given by column. It is summed
+    /// over the columns that x stores: a training row that stores none of them costs nothing.
+    fn sparse_products(&self, row: usize, columns: &[Vec<(f64, u32)>], products: &mut [f64]) {
         products.fill(0.0);
-        let columns = train.columns.get_or_init(|| stored_cells(&train.features));
-        for (query, products) in rows.zip(products.chunks_mut(train.squared_norms.len().max(1))) {
-            for (column, x) in self.features.entries(query) {
-                columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
-            }
+        for (column, x) in self.features.entries(row) {
+            columns[column].iter().for_each(|&(v, row)| products[row as usize] += x * v);
         }
     }
 }
@@ -541,26 +552,45 @@ mod tests {
     }
 
     #[test]
+    fn training_rows_of_several_tiles_are_as_far_as_each_alone() {
+        // One tile, two of which one is wider, and two of almost twice the width.
+        for n_train in [1500, 2049, 3071] {
+            let data = coarse(n_train, 0.5, n_train as u64);
+            let train = Neighbourhood::of(&data).unwrap();
+            let queries = data.select(&[0, 7, n_train - 1]);
+            let found = train.distances(&queries).unwrap();
+            let exact =
+                (0..3).flat_map(|row| train.term_sums().query(queries.features(), row).distances());
+            for (found, exact) in found.iter().zip(exact) {
+                assert!((found - exact).abs() < 1e-12, "{found} {exact}");
+            }
+        }
+    }
+
+    #[test]
     fn each_thread_has_rows_to_multiply_unless_training_rows_are_many() {
         let rows = |n_train: usize| {
             let data = Dataset::from_rows(1, &vec![0.0; n_train]).unwrap();
-            Neighbourhood::of(&data).unwrap().rows_at_once()
+            let rows = Neighbourhood::of(&data).unwrap();
+            [true, false].map(|with_memberships| rows.rows_at_once(with_memberships))
         };
         let by_threads = |n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             pool.install(|| [1, 16_384, 100_000].map(rows))
         };
         // 2²⁰ / 16,384 = 64, and 2²² / 100,000 = 41.9.
-        assert_eq!([1, 4, 5].map(by_threads), [[64, 64, 41], [256, 64, 41], [320, 64, 41]]);
+        let rows = |few| [[few, 256], [64, 256], [41, 41]];
+        assert_eq!([1, 4, 5].map(by_threads), [64, 256, 320].map(rows));
     }
 
     #[test]
     fn less_memory_is_fewer_rows_at_a_time_but_at_least_one() {
         let [data, _] = thin(100, 1);
-        let rows = |max_memory| Neighbourhood::of(&data).unwrap().within(max_memory).rows_at_once();
+        let rows =
+            |max_memory| Neighbourhood::of(&data).unwrap().within(max_memory).rows_at_once(false);
         // 48 bytes for each of 100 training rows, in a quarter of 192,000: ten rows.
         assert_eq!(rows(192_000), 10);
-        assert_eq!((rows(0), rows(u64::MAX)), (1, ROWS_AT_ONCE * rayon::current_num_threads()));
+        assert_eq!((rows(0), rows(u64::MAX)), (1, BLOCK));
     }
 
     #[test]

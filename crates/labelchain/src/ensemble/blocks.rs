@@ -10,9 +10,9 @@ use crate::error::Result;
 /// Rows labelled at a time where they are not measured.
 pub(super) const BLOCK: usize = 256;
 
-/// How many rows are labelled at a time.
-pub(crate) fn rows_at_once(train: Option<&Neighbourhood>) -> usize {
-    train.map_or(BLOCK, Neighbourhood::rows_at_once)
+/// How many rows are labelled at a time; with their memberships if there is a β.
+pub(crate) fn rows_at_once(train: Option<&Neighbourhood>, decay: Option<f64>) -> usize {
+    train.map_or(BLOCK, |train| train.rows_at_once(decay.is_some()))
 }
 
 /// Some rows of a data set, with their distances to the training rows.
@@ -35,7 +35,7 @@ impl<'a> RowBlock<'a> {
         decay: Option<f64>,
         needs: Needs,
     ) -> Result<RowBlock<'a>> {
-        let end = data.n_rows().min(start + rows_at_once(train));
+        let end = data.n_rows().min(start + rows_at_once(train, decay));
         RowBlock::of_rows(data, (start..end).collect(), train, decay, needs)
     }
 

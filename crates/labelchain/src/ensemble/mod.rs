@@ -293,8 +293,9 @@ impl Ensemble {
     /// Asks every member about the rows, a block of them at a time; `take` is given the first row of
     /// a block and what each member answers.
     ///
-    /// Blocks are independent of each other, so that each thread takes one. Where they have distances to all
-    /// training rows, which take much memory, there is one block at a time, and each thread takes a member.
+    /// Blocks are independent of each other, so that threads take blocks: two for each thread make a round, lest
+    /// one that is done early waits for the others. Where blocks have distances to all training rows, which take
+    /// much memory, there is one at a time, and each thread takes a member.
     fn ask<T: Send>(
         &self,
         queries: &Queries,
@@ -303,17 +304,20 @@ impl Ensemble {
         mut take: impl FnMut(usize, Vec<T>),
     ) -> Result<()> {
         let &Queries { rows, known, train } = queries;
+        // Once for all blocks: threads that loaded for themselves would each read the same pieces.
+        let all: Vec<usize> = (0..rows.n_rows()).collect();
+        self.load(Wanted::Scores(&Block::of(rows.features(), &all)))?;
         let of_block = |start: usize| -> Result<Vec<T>> {
             cancel.check()?;
             let block = RowBlock::new(rows, start, train, self.decay(), self.needs())?.given(known);
-            self.load(Wanted::Scores(&block.view()))?;
             let answers = self.members.par_iter().map(|member| {
                 cancel.check()?;
                 Ok(ask(member, &block.view()))
             });
             answers.collect()
         };
-        let starts: Vec<usize> = (0..rows.n_rows()).step_by(rows_at_once(train)).collect();
+        let starts: Vec<usize> =
+            (0..rows.n_rows()).step_by(rows_at_once(train, self.decay())).collect();
         let n_at_once = if train.is_some() { 1 } else { 2 * rayon::current_num_threads() };
         for starts in starts.chunks(n_at_once) {
             let answers: Vec<Vec<T>> =

@@ -339,7 +339,7 @@ impl Ensemble {
         let is_any_order = self.members.iter().all(|member| member.any_order_model().is_some());
         match train {
             None if is_any_order => BLOCK.max(MOST_CELLS / self.n_labels.max(1)),
-            _ => rows_at_once(train),
+            _ => rows_at_once(train, self.decay()),
         }
     }
 }

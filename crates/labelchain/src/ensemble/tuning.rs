@@ -74,7 +74,7 @@ fn votes_by_decay(
 ) -> Result<VotesBySetting<{ DECAYS.len() }>> {
     let mut votes = VotesBySetting::new(chains.len(), rows.n_rows(), rows.n_labels());
     let needs = chains.iter().map(|(model, _)| model.needs()).max().unwrap_or_default();
-    for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
+    for start in (0..rows.n_rows()).step_by(train.rows_at_once(true)) {
         let mut block = RowBlock::new(rows, start, Some(train), Some(DECAYS[0]), needs)?;
         // By β, by chain, by row.
         let orders = DECAYS.map(|decay| {

@@ -29,7 +29,10 @@ pub(super) fn on_validation<M: Sync, A: Send>(
     let needs = needs.max().unwrap_or_default();
     let distances = (needs > Needs::Nothing).then(|| Neighbourhood::of_prepared(train));
     let distances = distances.transpose()?;
-    let step = distances.as_ref().map_or(data.n_rows().max(1), Neighbourhood::rows_at_once);
+    let step = match &distances {
+        Some(distances) => distances.rows_at_once(false),
+        None => data.n_rows().max(1),
+    };
     let mut answers: Vec<Vec<A>> = candidates.iter().map(|_| Vec::new()).collect();
     for start in (0..data.n_rows()).step_by(step) {
         let here: Vec<usize> = (start..data.n_rows().min(start + step)).collect();

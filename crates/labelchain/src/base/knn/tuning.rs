@@ -37,7 +37,7 @@ fn votes(
     let mut votes = VotesBySetting::new(candidates.len(), rows.n_rows(), rows.n_labels());
     let needs = candidates.iter().map(|candidate| candidate.model.needs());
     let needs = needs.max().unwrap_or_default();
-    for start in (0..rows.n_rows()).step_by(train.rows_at_once()) {
+    for start in (0..rows.n_rows()).step_by(train.rows_at_once(false)) {
         let block = RowBlock::new(rows, start, Some(train), None, needs)?;
         let ask = |candidate: &Candidate<NearestNeighboursModel>| {
             cancel.check()?;
