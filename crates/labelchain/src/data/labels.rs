@@ -203,8 +203,13 @@ impl LabelMatrix {
 
     /// To how many rows each label is relevant.
     pub fn counts(&self) -> Vec<usize> {
+        self.counts_in(0..self.n_rows)
+    }
+
+    /// To how many of the rows named each label is relevant.
+    pub(crate) fn counts_in(&self, rows: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let mut counts = vec![0; self.n_labels];
-        for row in 0..self.n_rows {
+        for row in rows {
             self.relevant(row).for_each(|label| counts[label.0] += 1);
         }
         counts
@@ -274,13 +279,16 @@ impl LabelMatrix {
 }
 
 /// The labels whose bits are set, ascending.
-fn labels_of(words: &[u64]) -> impl Iterator<Item = LabelId> + '_ {
-    words.iter().enumerate().flat_map(|(at, &word)| {
-        std::iter::successors((word != 0).then_some(word), |rest| {
-            let rest = rest & (rest - 1);
-            (rest != 0).then_some(rest)
-        })
-        .map(move |rest| LabelId(at * 64 + rest.trailing_zeros() as usize))
+pub(crate) fn labels_of(words: &[u64]) -> impl Iterator<Item = LabelId> + '_ {
+    let (mut at, mut rest) = (0, words.first().copied().unwrap_or(0));
+    std::iter::from_fn(move || {
+        while rest == 0 {
+            at += 1;
+            rest = *words.get(at)?;
+        }
+        let label = LabelId(at * 64 + rest.trailing_zeros() as usize);
+        rest &= rest - 1;
+        Some(label)
     })
 }
 

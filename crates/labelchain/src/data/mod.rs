@@ -47,6 +47,7 @@ pub use describe::Description;
 pub use file::{Format, stem};
 pub use generate::{DrawnNetwork, DrawnShapes, LabelNetwork, Points, Shape, Shapes, Tickets};
 pub use label_list::LabelChoice;
+pub(crate) use labels::labels_of;
 pub use labels::{LabelId, LabelMatrix};
 pub use lines::Encoding;
 pub use matrix::{Dense, Matrix, Sparse};

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::tuning::tune_decay;
 use super::validation::on_validation;
 use super::{Candidate, Policies, PolicyTask};
@@ -68,7 +70,7 @@ pub(super) fn local_f1(
         let predicted = LabelMatrix::concat(train.data().n_labels(), &predicted);
         LocalF1::new(&candidate.validation, &predicted, train.data().labels(), decay)
     };
-    Ok(candidates.iter().zip(answers).map(policy).collect())
+    Ok(candidates.par_iter().zip(answers).map(policy).collect())
 }
 
 /// The nearest validation rows vote for the orders that predict their own labels best.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Block, Dimensions, Order, OrderPolicy, Quantity, QuantityDisplay, Reason};
-use crate::data::LabelMatrix;
+use crate::data::{LabelMatrix, labels_of};
 use crate::distance::{GROUP_ROWS, Memberships};
 use crate::product::vectorized;
 
@@ -41,15 +41,18 @@ impl LocalF1 {
         decay: f64,
     ) -> LocalF1 {
         let mut by_label = vec![Outcomes::default(); truth.n_labels()];
+        let all_known = vec![0; truth.n_labels().div_ceil(64)];
+        let (mut hits, mut errors) = (all_known.clone(), all_known.clone());
         for (at, &row) in validation.iter().enumerate() {
-            for label in truth.ids() {
-                let outcomes = &mut by_label[label.0];
-                match (truth.cell(row, label), predicted.get(at, label)) {
-                    (Some(true), true) => outcomes.hits.push(row as u32),
-                    (Some(false), false) | (None, _) => {}
-                    _ => outcomes.errors.push(row as u32),
-                }
+            let unknown = truth.unknown_row(row).unwrap_or(&all_known);
+            for (word, (&relevant, &predicted)) in
+                truth.row(row).iter().zip(predicted.row(at)).enumerate()
+            {
+                hits[word] = relevant & predicted;
+                errors[word] = (relevant ^ predicted) & !unknown[word];
             }
+            labels_of(&hits).for_each(|label| by_label[label.0].hits.push(row as u32));
+            labels_of(&errors).for_each(|label| by_label[label.0].errors.push(row as u32));
         }
         LocalF1 { decay, by_label }
     }
@@ -151,7 +154,7 @@ fn nearest_alone(memberships: &Memberships, row: usize, validation: &[usize]) ->
 
 /// Takes the rows before `end` from the front of ascending rows.
 fn split_off_before<'r>(rows: &mut &'r [u32], end: usize) -> &'r [u32] {
-    let n_before = rows.iter().take_while(|&&row| (row as usize) < end).count();
+    let n_before = rows.partition_point(|&row| (row as usize) < end);
     let (before, after) = rows.split_at(n_before);
     *rows = after;
     before

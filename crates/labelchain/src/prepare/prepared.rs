@@ -94,9 +94,14 @@ pub(crate) enum StoredValues {
 impl StoredValues {
     /// By column.
     fn of(features: &Matrix) -> Vec<StoredValues> {
-        let is_sparse = matches!(features, Matrix::Sparse(_));
-        let none = if is_sparse { StoredValues::One(0.0) } else { StoredValues::Many };
-        let mut all = vec![none; features.n_columns()];
+        if let Matrix::Dense(dense) = features {
+            let of_column = |is_incomplete: bool| {
+                if is_incomplete { StoredValues::SomeMissing } else { StoredValues::Many }
+            };
+            let incomplete = dense.incomplete_columns(0..features.n_rows());
+            return incomplete.into_iter().map(of_column).collect();
+        }
+        let mut all = vec![StoredValues::One(0.0); features.n_columns()];
         for (column, cell) in (0..features.n_rows()).flat_map(|row| features.entries(row)) {
             let values = &mut all[column];
             *values = match *values {
@@ -112,12 +117,45 @@ impl StoredValues {
     }
 }
 
+/// For each column of dense rows, how many cells have the value of an earlier one, or some more. So many cells of a
+/// column have at least so many different values less: a row that is left out takes a value or a repetition with
+/// it, never more of the latter than there are.
+fn repeats(features: &Matrix) -> Vec<usize> {
+    /// Of larger tables they are not counted, and all cells may be repetitions. Who wants to know takes a few
+    /// hundred rows to find out more, which is little beside so many.
+    const MOST_ROWS: usize = 1 << 14;
+    /// Odd, with as many ones as zeros: the highest bits of a product with it depend on all of the other factor.
+    const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+    let (n_rows, n_columns) = (features.n_rows(), features.n_columns());
+    let Matrix::Dense(dense) = features else { return vec![n_rows; n_columns] };
+    if n_rows > MOST_ROWS {
+        return vec![n_rows; n_columns];
+    }
+    // Values of the same hash, one in ten or fewer, are taken for repetitions.
+    let mut is_seen = vec![false; (8 * n_rows).next_power_of_two()];
+    let shift = 64 - is_seen.len().ilog2();
+    let of_column = |column: usize| {
+        is_seen.fill(false);
+        let mut n_repeats = 0;
+        for row in dense.cells().chunks_exact(n_columns) {
+            // 0 and -0 are one value. Missing cells are counted as one that is repeated.
+            let mixed = (row[column] + 0.0).to_bits().wrapping_mul(MIX);
+            let is_seen = &mut is_seen[(mixed >> shift) as usize];
+            n_repeats += usize::from(*is_seen);
+            *is_seen = true;
+        }
+        n_repeats
+    };
+    (0..n_columns).map(of_column).collect()
+}
+
 /// A standardized training set with what all members share.
 pub struct Prepared {
     standardizer: Standardizer,
     data: Arc<Dataset>,
     columns: Columns,
     stored_values: OnceLock<Vec<StoredValues>>,
+    repeats: OnceLock<Vec<usize>>,
     zero: Arc<[f64]>,
     /// All inputs.
     inputs: Arc<[usize]>,
@@ -141,6 +179,7 @@ impl Prepared {
             standardizer,
             columns,
             stored_values: OnceLock::new(),
+            repeats: OnceLock::new(),
             inputs: (0..data.n_features()).collect(),
             data,
             zero,
@@ -157,6 +196,7 @@ impl Prepared {
             standardizer: self.standardizer.clone(),
             columns: Columns::new(&data),
             stored_values: OnceLock::new(),
+            repeats: OnceLock::new(),
             data,
             zero: Arc::clone(&self.zero),
             inputs: Arc::clone(&self.inputs),
@@ -173,6 +213,7 @@ impl Prepared {
             standardizer: Standardizer::none(train.n_features()),
             columns: Columns::new(&data),
             stored_values: OnceLock::new(),
+            repeats: OnceLock::new(),
             data,
             zero: std::iter::repeat_n(0.0, train.n_features()).collect(),
             inputs: (0..train.n_features()).collect(),
@@ -235,6 +276,7 @@ impl Prepared {
         let columns = how.selection.map(|cfs| (cfs, self.columns.on(rows)));
         let labels = self.data.labels();
         let has_unknown = labels.n_unknown() > 0;
+        let n_relevant = labels.counts_in(rows.iter().copied());
         let mut whole: Option<Arc<[usize]>> = None;
         let view = |label: LabelId| {
             self.cancel.check()?;
@@ -246,12 +288,15 @@ impl Prepared {
             } else {
                 Cow::Borrowed(rows)
             };
-            let thinned =
-                how.undersampling.thin(&known, relevant, seed.child("undersample", label.0));
-            let rows = if thinned.len() == rows.len() {
-                Arc::clone(whole.get_or_insert_with(|| thinned.into()))
+            let n_relevant = n_relevant[label.0];
+            let keeps_all = how.undersampling.keeps_all(n_relevant, known.len() - n_relevant);
+            let thin = || {
+                how.undersampling.thin(&known, relevant, seed.child("undersample", label.0)).into()
+            };
+            let rows = if keeps_all && known.len() == rows.len() {
+                Arc::clone(whole.get_or_insert_with(thin))
             } else {
-                thinned.into()
+                thin()
             };
             let features = match &columns {
                 None => Arc::clone(&self.inputs),
@@ -267,6 +312,12 @@ impl Prepared {
     /// Which values the stored cells of a column have.
     pub(crate) fn stored_values(&self, column: usize) -> StoredValues {
         self.stored_values.get_or_init(|| StoredValues::of(self.data.features()))[column]
+    }
+
+    /// For each column, how many cells have the value of an earlier one, or more: n cells of some of the rows have
+    /// at least n minus so many different values.
+    pub(crate) fn repeats(&self) -> &[usize] {
+        self.repeats.get_or_init(|| repeats(self.data.features()))
     }
 
     /// The different values of any numeric column on the rows named.

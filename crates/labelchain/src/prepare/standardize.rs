@@ -170,18 +170,17 @@ impl Spans {
 
     #[inline(always)]
     fn take_row(&mut self, cells: &[f64]) {
+        let n = cells.len();
+        let (counts, sums) = (&mut self.n[..n], &mut self.sums[..n]);
+        let (min, max) = (&mut self.min[..n], &mut self.max[..n]);
         for (at, &cell) in cells.iter().enumerate() {
-            self.take(at, cell);
+            take(cell, &mut counts[at], &mut sums[at], &mut min[at], &mut max[at]);
         }
     }
 
-    #[inline(always)]
     fn take(&mut self, at: usize, cell: f64) {
-        // Every comparison with NaN is false, so that a missing cell changes neither bound.
-        self.n[at] += if cell.is_nan() { 0.0 } else { 1.0 };
-        self.sums[at] += if cell.is_nan() { 0.0 } else { cell };
-        self.min[at] = if cell < self.min[at] { cell } else { self.min[at] };
-        self.max[at] = if cell > self.max[at] { cell } else { self.max[at] };
+        let (n, sum) = (&mut self.n[at], &mut self.sums[at]);
+        take(cell, n, sum, &mut self.min[at], &mut self.max[at]);
     }
 
     fn mean(&self, at: usize) -> f64 {
@@ -199,6 +198,16 @@ impl Spans {
         let largest = self.max[at].max(-self.min[at]);
         if largest < SMALLEST { 2f64.powi(600) } else { 1.0 }
     }
+}
+
+/// Counts a cell of a column, unless it is missing.
+#[inline(always)]
+fn take(cell: f64, n: &mut f64, sum: &mut f64, min: &mut f64, max: &mut f64) {
+    // Every comparison with NaN is false, so that a missing cell changes neither bound.
+    *n += if cell.is_nan() { 0.0 } else { 1.0 };
+    *sum += if cell.is_nan() { 0.0 } else { cell };
+    *min = if cell < *min { cell } else { *min };
+    *max = if cell > *max { cell } else { *max };
 }
 
 /// The squared differences of each column from its mean, each multiplied by the column's factor

@@ -83,7 +83,7 @@ fn bytes_a_label(train: &Prepared, settings: &Settings, n_fitted_rows: u64) -> f
         NaiveBayes { likelihood, updatable: settings.get(&UPDATABLE), ..NaiveBayes::default() };
     let is_counted: Vec<bool> =
         (0..data.n_features()).map(|column| learner.two_values(train, column).is_some()).collect();
-    let n_values = values_of_first_rows(data.features(), &is_counted);
+    let n_values = values_of_first_rows(train, &is_counted);
     let table = |column: usize| match likelihood {
         Likelihood::Kernel if !settings.get(&SELECT) => 40 * n_fitted_rows as usize,
         Likelihood::Kernel | Likelihood::Gaussian => 0,
@@ -105,15 +105,19 @@ const MOST_VALUES: usize = 256;
 
 /// How many different values the first thousand rows store in each column, or some number above
 /// [`MOST_VALUES`]; of columns that are left out, any number.
-fn values_of_first_rows(features: &Matrix, is_left_out: &[bool]) -> Vec<usize> {
+fn values_of_first_rows(train: &Prepared, is_left_out: &[bool]) -> Vec<usize> {
+    let features = train.data().features();
     let rows = 0..features.n_rows().min(1000);
     let columns = 0..features.n_columns();
     match features {
         Matrix::Dense(dense) => {
-            // Most columns have so many values that few of their cells have to be looked at.
+            // Most columns have so many values that few of their cells have to be looked at, or none.
             let mut values: HashSet<u64, BuildHasherDefault<MixingHasher>> = HashSet::default();
             let n_values = |column: usize| {
                 values.clear();
+                if rows.len().saturating_sub(train.repeats()[column]) > MOST_VALUES {
+                    return rows.len();
+                }
                 for row in rows.clone().take_while(|_| !is_left_out[column]) {
                     values.insert(dense.row(row)[column].to_bits());
                     if values.len() > MOST_VALUES {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Group;
+use super::moments::RelevantLabels;
 use crate::chain::{Order, Score};
 use crate::data::{LabelId, LabelMatrix};
 use crate::prepare::LabelView;
@@ -143,28 +144,31 @@ impl PairCounts {
 
     fn count_whole(&mut self, labels: &LabelMatrix, group: &Group) {
         group.labels.iter().for_each(|label| self.is_whole[label.0] = true);
-        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); self.in_whole.len()];
+        let mut relevant = RelevantLabels::new(self.in_whole.len());
         for &row in group.rows {
-            labels.relevant(row).for_each(|label| rows_of[label.0].push(row as u32));
+            relevant.push_row(labels.relevant(row).map(|label| label.0));
         }
+        self.in_whole.copy_from_slice(relevant.n_rows());
         let mut both = vec![0u32; self.in_whole.len()];
-        for (label, rows) in rows_of.iter().enumerate() {
-            let alone = rows.len() as u32;
-            self.in_whole[label] = alone;
-            let mut met: Vec<usize> = Vec::new();
-            for LabelId(target) in rows.iter().flat_map(|&row| labels.relevant(row as usize)) {
-                if self.is_whole[target] {
-                    if both[target] == 0 {
+        let mut met: Vec<u32> = Vec::new();
+        for (label, places) in relevant.places().into_iter().enumerate() {
+            for place in places {
+                for &target in relevant.of(place as usize) {
+                    let count = &mut both[target as usize];
+                    if *count == 0 {
                         met.push(target);
                     }
-                    both[target] += 1;
+                    *count += 1;
                 }
             }
-            self.pairs[label].extend(met.into_iter().map(|target| Pair {
-                target: target as u32,
+            let alone = self.in_whole[label];
+            let counted = met.drain(..).map(|target| Pair {
+                target,
                 alone,
-                both: std::mem::take(&mut both[target]),
-            }));
+                both: std::mem::take(&mut both[target as usize]),
+            });
+            let is_whole = &self.is_whole;
+            self.pairs[label].extend(counted.filter(|pair| is_whole[pair.target as usize]));
         }
     }
 

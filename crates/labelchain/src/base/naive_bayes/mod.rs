@@ -172,20 +172,16 @@ impl NaiveBayes {
         self.check_updatable(train.data())?;
         let n_labels = train.data().n_labels();
         let views = train.views(&self.preparation, rows, seed)?;
-        let counts: Vec<[f64; 2]> = views
-            .iter()
-            .enumerate()
-            .map(|(label, view)| {
-                let yes = view
-                    .rows
-                    .iter()
-                    .filter(|&&row| train.data().labels().get(row, LabelId(label)))
-                    .count();
-                [(view.rows.len() - yes) as f64, yes as f64]
-            })
-            .collect();
-        let prior = prior(&counts);
         let groups = groups(&views, rows);
+        let mut counts = vec![[0.0; 2]; n_labels];
+        for group in &groups {
+            let n_relevant = train.data().labels().counts_in(group.rows.iter().copied());
+            for label in &group.labels {
+                let yes = n_relevant[label.0];
+                counts[label.0] = [(group.rows.len() - yes) as f64, yes as f64];
+            }
+        }
+        let prior = prior(&counts);
         let label_rows = LabelRows {
             by_class: whole_numbers(&counts),
             is_whole: views.iter().map(|view| view.rows.len() == rows.len()).collect(),
@@ -293,7 +289,11 @@ impl NaiveBayes {
             relevant.push_row(indices.filter(|&at| at < n));
         }
         // For each input, the labels of the group that use it, by their index in the group.
-        let mut users: Vec<Vec<usize>> = vec![Vec::new(); train.data().n_features()];
+        let mut n_users = vec![0; train.data().n_features()];
+        for label in &group.labels {
+            views[label.0].features.iter().for_each(|&column| n_users[column] += 1);
+        }
+        let mut users: Vec<Vec<usize>> = n_users.into_iter().map(Vec::with_capacity).collect();
         let kind = |column: usize| &train.data().attributes()[column].kind;
         for (at, &label) in group.labels.iter().enumerate() {
             let discretizes = self.likelihood == Likelihood::Discretized;
@@ -315,12 +315,6 @@ impl NaiveBayes {
         };
         let features = train.data().features();
         let stored = StoredCells::new(features, group.rows, &used, train.zero());
-        // The columns of dense rows are sorted once for all labels and members.
-        let sorted = LazyCell::new(|| train.spreads(group.rows));
-        let spread = |column: usize, cells: &ColumnCells| match features {
-            Matrix::Dense(_) => sorted(column),
-            Matrix::Sparse(_) => cells.spread(),
-        };
         // The normal distributions of each numeric input for each label that uses it, input by input, and the
         // precision of each input as far as it is known without sorting its cells.
         let mut estimates: Vec<[Normal; 2]> = Vec::new();
@@ -338,7 +332,7 @@ impl NaiveBayes {
                 enough.push(FINE * narrowest);
             }
             let rows: Vec<&[f64]> = group.rows.iter().map(|&row| dense.row(row)).collect();
-            precisions = sums.precision_bounds(&rows, &used, &enough);
+            precisions = sums.precision_bounds(&rows, &used, train.repeats(), &enough);
         }
         let mut estimates = estimates.into_iter();
         let mut room = Vec::new();
@@ -367,7 +361,7 @@ impl NaiveBayes {
                         counts.factors(&pending, Factor::category)
                     }
                     AttributeKind::Numeric if self.likelihood == Likelihood::Kernel => {
-                        let (precision, _) = precision(spread(column, &cells));
+                        let (precision, _) = precision(cells.spread());
                         kernels(&cells, &relevant, &pending, precision)
                     }
                     AttributeKind::Word => {
@@ -376,7 +370,7 @@ impl NaiveBayes {
                         counts.factors(&pending, Factor::presence)
                     }
                     _ => {
-                        let precision = precision(spread(column, &cells));
+                        let precision = precision(cells.spread());
                         self.normals(&cells, &relevant, &pending, precision)
                     }
                 });
@@ -737,7 +731,10 @@ impl NaiveBayesModel {
             .squares
             .map(|squares| squares.get_or_init(|| CellsAndSquares::of(dense, block.rows)))
             .filter(|squares| !squares.any_missing);
-        let incomplete = if shared.is_some() { vec![] } else { incomplete_columns(block, dense) };
+        let incomplete = match shared {
+            Some(_) => vec![],
+            None => dense.incomplete_columns(block.rows.iter().copied()),
+        };
         let by_row = if incomplete.contains(&true) {
             let quadratics = Quadratics::new(&self.factors, &self.prior, &incomplete);
             quadratics.score(&self.factors, block, dense, None)
@@ -861,21 +858,6 @@ fn add_to_labels(sums: &mut [f64], input: &InputFactors, log_odds: &[f64]) {
             sums[label.0] += more;
         }
     }
-}
-
-/// Whether each column has a missing cell in some row of the block.
-fn incomplete_columns(block: &Block, dense: &Dense) -> Vec<bool> {
-    let mut incomplete = vec![false; block.features.n_columns()];
-    for cells in block.rows.iter().map(|&row| dense.row(row)) {
-        let any = |any: bool, cell: &f64| any | cell.is_nan();
-        if vectorized(
-            #[inline(always)]
-            || cells.iter().fold(false, any),
-        ) {
-            incomplete.iter_mut().zip(cells).for_each(|(missing, cell)| *missing |= cell.is_nan());
-        }
-    }
-    incomplete
 }
 
 /// The log-odds of every label for one row, conditioned on the decisions so far.

@@ -86,6 +86,16 @@ impl RelevantLabels {
         &self.n_rows
     }
 
+    /// For each label, the places of the rows to which it is relevant, ascending.
+    pub(super) fn places(&self) -> Vec<Vec<u32>> {
+        let mut by_label: Vec<Vec<u32>> =
+            self.n_rows.iter().map(|&n| Vec::with_capacity(n as usize)).collect();
+        for place in 0..self.starts.len() - 1 {
+            self.of(place).iter().for_each(|&label| by_label[label as usize].push(place as u32));
+        }
+        by_label
+    }
+
     /// The moments of what `value` makes of the cells of one column: for each label of the cells in rows to
     /// which it is relevant, and of all cells. A cell that is left out must become 0, so that it counts and
     /// adds nothing.
@@ -289,45 +299,64 @@ impl MomentSums {
 
     /// For each column an upper bound on the mean gap between its neighbouring distinct values.
     ///
-    /// The mean gap is range / (distinct values - 1). The range is cut into many slots, and cells
-    /// in different slots are distinct, so the number of slots hit is a lower bound on that of
-    /// distinct values, without sorting. Counting stops once the gap of every column is known to be at most
-    /// what is `enough` for it. Rows give the cells of all columns, because they lie side by side in memory.
+    /// The mean gap is range / (distinct values - 1), so a lower bound on the number of distinct values gives one.
+    /// Most columns need no look at their cells: of so many cells, at most `repeats` have the value of another
+    /// one. Where this is not `enough`, the range is cut into many slots, and cells in different slots are
+    /// distinct. Counting stops once the gap of every column is known to be at most what is enough for it. Rows
+    /// give the cells of all columns, because they lie side by side in memory.
     pub(super) fn precision_bounds(
         &self,
         rows: &[&[f64]],
         columns: &[usize],
+        repeats: &[usize],
         enough: &[f64],
     ) -> Vec<f64> {
         const SLOTS: usize = 8192;
+        /// Which slots were hit, and how many.
+        struct SeenSlots {
+            bits: [u64; SLOTS / 64],
+            n: usize,
+        }
         /// Rows after which it is looked whether a column has been counted long enough.
         const ROWS: usize = 32;
         // The exact precision is a sum of gaps, which rounding may make a little greater than the
         // range.
         let width = |at: usize| (self.greatest[at] - self.least[at]) * (1.0 + 1e-9);
-        let mut open: Vec<usize> = (0..columns.len()).collect();
-        let mut seen = vec![[0u64; SLOTS / 64]; columns.len()];
-        let mut n_seen = vec![0u32; columns.len()];
+        let bound = |at: usize, n_values: usize| {
+            if n_values < 2 { f64::INFINITY } else { width(at) / (n_values - 1) as f64 }
+        };
+        let of_repeats = |(at, &column): (usize, &usize)| {
+            bound(at, self.n_cells(at).saturating_sub(repeats[column]))
+        };
+        let mut bounds: Vec<f64> = columns.iter().enumerate().map(of_repeats).collect();
+        let mut open: Vec<(usize, SeenSlots)> = Vec::new();
+        for at in (0..columns.len()).filter(|&at| bounds[at] > enough[at]) {
+            open.push((at, SeenSlots { bits: [0; SLOTS / 64], n: 0 }));
+        }
         for rows in rows.chunks(ROWS) {
-            open.retain(|&at| {
-                let (column, least) = (columns[at], self.least[at]);
-                let (scale, seen) = (SLOTS as f64 / width(at), &mut seen[at]);
+            open.retain_mut(|(at, seen)| {
+                let (column, least) = (columns[*at], self.least[*at]);
+                let scale = SLOTS as f64 / width(*at);
                 for row in rows {
                     // A missing cell hits the first slot, which the least cell hits as well.
                     let slot = ((row[column] - least) * scale) as usize % SLOTS;
-                    n_seen[at] += u32::from(seen[slot / 64] >> (slot % 64) & 1 == 0);
-                    seen[slot / 64] |= 1 << (slot % 64);
+                    seen.n += usize::from(seen.bits[slot / 64] >> (slot % 64) & 1 == 0);
+                    seen.bits[slot / 64] |= 1 << (slot % 64);
                 }
-                f64::from(n_seen[at]) < width(at) / enough[at] + 2.0
+                bounds[*at] = bounds[*at].min(bound(*at, seen.n));
+                bounds[*at] > enough[*at]
             });
             if open.is_empty() {
                 break;
             }
         }
-        let bound = |(at, n_seen): (usize, u32)| {
-            if n_seen < 2 { f64::INFINITY } else { width(at) / f64::from(n_seen - 1) }
-        };
-        n_seen.into_iter().enumerate().map(bound).collect()
+        bounds
+    }
+
+    /// How many cells of a column, by its index among those summed up, are not missing.
+    fn n_cells(&self, column: usize) -> usize {
+        let all = &self.by_label[self.by_label.len() - 1];
+        (all.n_rows - all.missing[column]) as usize
     }
 }
 
