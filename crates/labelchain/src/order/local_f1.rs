@@ -335,6 +335,33 @@ mod tests {
     }
 
     #[test]
+    fn hits_and_errors_are_those_of_each_cell_that_is_known() {
+        // 70 labels take more than one word of bits.
+        let n_labels = 70;
+        let mut truth = LabelMatrix::empty(30, n_labels);
+        let validation = [2, 3, 5, 11, 29];
+        let mut predicted = LabelMatrix::empty(validation.len(), n_labels);
+        let mut expected = vec![Outcomes::default(); n_labels];
+        for (at, &row) in validation.iter().enumerate() {
+            for label in 0..n_labels {
+                let kind = (row * 7 + label * 3) % 5;
+                let is_known = kind < 4;
+                truth.set(row, LabelId(label), is_known && kind % 2 == 1);
+                if !is_known {
+                    truth.forget(row, LabelId(label));
+                }
+                predicted.set(at, LabelId(label), kind >= 2);
+                match kind {
+                    3 => expected[label].hits.push(row as u32),
+                    1 | 2 => expected[label].errors.push(row as u32),
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(LocalF1::new(&validation, &predicted, &truth, 1.0).by_label, expected);
+    }
+
+    #[test]
     fn sums_of_many_rows_at_once_are_those_of_each_row_alone() {
         // 70 rows are nine blocks, of which the last is not full; some of them are asked for only.
         let n_train = 50;

@@ -117,14 +117,16 @@ impl StoredValues {
     }
 }
 
-/// For each column of dense rows, how many cells have the value of an earlier one, or some more. So many cells of a
-/// column have at least so many different values less: a row that is left out takes a value or a repetition with
-/// it, never more of the latter than there are.
+/// For each column of dense rows, how many cells have the value of an earlier one, or some more.
+///
+/// Of r repetitions among all cells, at most r are among any n of them, so that these have n - r different values
+/// at least.
 fn repeats(features: &Matrix) -> Vec<usize> {
     /// Of larger tables they are not counted, and all cells may be repetitions. Who wants to know takes a few
     /// hundred rows to find out more, which is little beside so many.
     const MOST_ROWS: usize = 1 << 14;
-    /// Odd, with as many ones as zeros: the highest bits of a product with it depend on all of the other factor.
+    /// 2^64 divided by the golden ratio, made odd: the highest bits of a product with it depend on all bits of the
+    /// other factor.
     const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
     let (n_rows, n_columns) = (features.n_rows(), features.n_columns());
     let Matrix::Dense(dense) = features else { return vec![n_rows; n_columns] };
@@ -314,8 +316,8 @@ impl Prepared {
         self.stored_values.get_or_init(|| StoredValues::of(self.data.features()))[column]
     }
 
-    /// For each column, how many cells have the value of an earlier one, or more: n cells of some of the rows have
-    /// at least n minus so many different values.
+    /// For each column, how many cells have the value of an earlier one, or more: any n cells of it have at least n
+    /// minus so many different values.
     pub(crate) fn repeats(&self) -> &[usize] {
         self.repeats.get_or_init(|| repeats(self.data.features()))
     }
@@ -346,5 +348,47 @@ impl Prepared {
         let zero = self.zero[column];
         cells.clear();
         cells.extend(rows.iter().map(|&row| self.data.features().get(row, column) + zero));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn some_cells_have_at_least_as_many_values_as_are_left_by_the_repetitions_among_all() {
+        let mut rng = Seed::new(4).rng();
+        let fine = |_: usize, rng: &mut crate::seed::Rng| rng.normal();
+        let coarse = |_: usize, rng: &mut crate::seed::Rng| rng.below(40) as f64;
+        // 0 and -0 are one value, and a missing cell is none.
+        let odd = |row: usize, _: &mut crate::seed::Rng| [0.0, -0.0, f64::NAN, 7.0][row % 4];
+        let cells: Vec<f64> = (0..300)
+            .flat_map(|row| [fine(row, &mut rng), coarse(row, &mut rng), odd(row, &mut rng)])
+            .collect();
+        let data = Dataset::from_rows(3, &cells).unwrap();
+        let train = Prepared::as_is(&data);
+        let repeats = train.repeats();
+        let n_values = |column: usize, rows: &[usize]| {
+            let cells = rows.iter().map(|&row| cells[3 * row + column] + 0.0);
+            let known: Vec<u64> = cells.filter(|cell| !cell.is_nan()).map(f64::to_bits).collect();
+            (known.iter().collect::<BTreeSet<_>>().len(), known.len())
+        };
+        for n in [1, 30, 200, 300] {
+            let mut rows: Vec<usize> = (0..300).collect();
+            rng.shuffle(&mut rows);
+            for (column, repeats) in repeats.iter().enumerate() {
+                let (n_values, n_cells) = n_values(column, &rows[..n]);
+                assert!(n_values + repeats >= n_cells, "{column}: {n_values} + {repeats}");
+            }
+        }
+        // All values of the first column differ, and few of them share a hash: 300² / 2 pairs, 4096 hashes.
+        assert!(repeats[0] < 30 && (260..280).contains(&repeats[1]), "{repeats:?}");
+        // Of larger tables nobody counts, and all cells may be repetitions.
+        let large = Dataset::from_rows(1, &vec![0.5; (1 << 14) + 1]).unwrap();
+        assert_eq!(Prepared::as_is(&large).repeats(), [(1 << 14) + 1]);
+        let none = Dataset::from_rows(2, &[]).unwrap();
+        assert_eq!(Prepared::as_is(&none).repeats(), [0, 0]);
     }
 }
