@@ -21,7 +21,7 @@ mod tuning;
 
 pub(super) use base::BASE;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{OnceCell, Ref, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -167,6 +167,12 @@ impl NearestNeighboursModel {
     /// only, or WEKA's metric, which scales inputs to the range of the rows that vote on the label.
     fn has_own_distances(&self, view: &LabelView) -> bool {
         view.features.len() < self.n_features || self.metric == Metric::Weka
+    }
+
+    /// Whether two labels have the same list of voters and the same list of inputs.
+    fn share_view(&self, a: LabelId, b: LabelId) -> bool {
+        let [a, b] = [a, b].map(|label| &self.views[label.0]);
+        Arc::ptr_eq(&a.rows, &b.rows) && Arc::ptr_eq(&a.features, &b.features)
     }
 
     /// For each label, whether it is relevant to each of the rows fitted on.
@@ -317,6 +323,8 @@ impl Scoring for NearestNeighboursModel {
             relevant: no_labels,
             disagreements,
             label_distances: (0..=self.n_labels()).map(|_| OnceCell::new()).collect(),
+            found: RefCell::default(),
+            ranked_voters: RefCell::default(),
             block_bounds: RefCell::new(None),
         }
     }
@@ -343,8 +351,29 @@ pub struct NeighbourEvidence<'m> {
     /// infinite where a row has no vote; in the last place the distances in all inputs. They do not depend
     /// on decisions, so all copies of the evidence share them.
     label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
+    found: RefCell<Found>,
+    ranked_voters: RefCell<RankedVoters>,
     /// Where the nearest rows of the ranking were not enough for a label.
     block_bounds: RefCell<Option<BlockBounds>>,
+}
+
+/// What the last search found.
+#[derive(Clone, Default)]
+struct Found {
+    /// The label whose nearest rows these are; none once another decision was made.
+    label: Option<LabelId>,
+    nearest: Vec<Ranked>,
+}
+
+/// The nearest rows of the ranking that vote on any label. Members are fitted on a part of the rows, and which
+/// these are is found out once for all labels.
+#[derive(Clone, Default)]
+struct RankedVoters {
+    /// They are of so many steps of the ranking.
+    n_steps: usize,
+    /// The radius of the last of these steps; 0 before the first.
+    radius: f64,
+    rows: Vec<Ranked>,
 }
 
 /// What was last found out about the extended distances of all rows fitted on. With every decision they
@@ -383,15 +412,24 @@ impl NeighbourEvidence<'_> {
 
     /// The R rows of least extended distance that vote on the label, and all that are as far as the last of
     /// them, in ascending order; of rows equally far the lower row comes first.
-    fn nearest(&self, label: LabelId) -> Vec<Ranked> {
-        let neighbours = self.model.neighbours;
-        let rows = Vec::with_capacity(neighbours.min(BLOCK_ROWS));
-        let mut nearest = NearestRows { neighbours, rows };
-        self.scan(label, |row| nearest.insert(row));
-        if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
-            bounds.nearest = nearest.rows.iter().take(neighbours).map(|row| row.row).collect();
+    ///
+    /// Until the next decision they are those of every label with the same voters and inputs: of nearly all
+    /// labels, where these are decided independently.
+    fn nearest(&self, label: LabelId) -> Ref<'_, [Ranked]> {
+        let is_found =
+            self.found.borrow().label.is_some_and(|found| self.model.share_view(found, label));
+        if !is_found {
+            let mut rows = std::mem::take(&mut self.found.borrow_mut().nearest);
+            rows.clear();
+            let neighbours = self.model.neighbours;
+            let mut nearest = NearestRows { neighbours, rows };
+            self.scan(label, |row| nearest.insert(row));
+            if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
+                bounds.nearest = nearest.rows.iter().take(neighbours).map(|row| row.row).collect();
+            }
+            self.found.replace(Found { label: Some(label), nearest: nearest.rows });
         }
-        nearest.rows
+        Ref::map(self.found.borrow(), |found| &found.nearest[..])
     }
 
     /// The distances from the row to the rows fitted on in the inputs of a label that has its own;
@@ -462,18 +500,28 @@ impl NeighbourEvidence<'_> {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
         };
-        for (rows, radius) in ranking.steps() {
-            for ranked in rows {
+        let votes_on = &self.model.votes_on;
+        let RankedVoters { n_steps, radius, rows } = &mut *self.ranked_voters.borrow_mut();
+        let mut n_seen = 0;
+        loop {
+            for ranked in &rows[n_seen..] {
                 if ranked.distance > bound {
                     return;
                 }
-                if self.model.votes_on.get(ranked.row as usize, label) {
+                if votes_on.get(ranked.row as usize, label) {
                     bound = bound.min(visit(extended(ranked)));
                 }
             }
-            if radius >= bound {
+            if *radius >= bound {
                 return;
             }
+            n_seen = rows.len();
+            let Some((step, radius_of_step)) = ranking.steps().nth(*n_steps) else { break };
+            (*n_steps, *radius) = (*n_steps + 1, radius_of_step);
+            rows.reserve(step.len());
+            let votes =
+                |of: &&Ranked| votes_on.row(of.row as usize).iter().any(|&labels| labels != 0);
+            rows.extend(step.iter().filter(votes));
         }
         if ranking.radius() == f64::INFINITY {
             return;
@@ -666,10 +714,12 @@ impl NearestRows {
     /// Inserts the row if it is near enough. Returns the distance of the last neighbour once there are enough,
     /// for no farther row will be inserted; until then ∞.
     fn insert(&mut self, row: Ranked) -> f64 {
-        if row.distance <= self.bound() {
-            let index = self.rows.partition_point(|other| *other < row);
-            self.rows.insert(index, row);
+        let bound = self.bound();
+        if row.distance > bound {
+            return bound;
         }
+        let index = self.rows.partition_point(|other| *other < row);
+        self.rows.insert(index, row);
         let bound = self.bound();
         while self.rows.last().is_some_and(|last| last.distance > bound) {
             self.rows.pop();
@@ -691,6 +741,7 @@ impl Evidence for NeighbourEvidence<'_> {
     }
 
     fn observe(&mut self, label: LabelId, relevant: bool) {
+        self.found.get_mut().label = None;
         self.decided.set(0, label, true);
         self.relevant.set(0, label, relevant);
         let Some(disagreements) = self.disagreements.get_mut() else { return };
@@ -777,9 +828,9 @@ mod tests {
             let learner = NearestNeighbours { neighbours, ..NearestNeighbours::default() };
             let train = Prepared::as_is(&data);
             let mut model = learner.fit(&train, &rows, Seed::new(seed)).unwrap();
-            for view in &mut model.views {
-                view.features = view.features.iter().copied().take(n_columns).collect();
-            }
+            // Labels share their lists of inputs, and of voters where all rows vote.
+            let columns: Arc<[usize]> = (0..n_columns).collect();
+            model.views.iter_mut().for_each(|view| view.features = Arc::clone(&columns));
             if !all_vote {
                 for (label, view) in model.views.iter_mut().enumerate() {
                     let (voters, others): (Vec<usize>, Vec<usize>) =
@@ -808,9 +859,15 @@ mod tests {
                 let last = exactly.last().map_or(0.0, |last| last.distance);
                 let as_far: Vec<Ranked> =
                     all.iter().copied().filter(|row| row.distance <= last).collect();
-                let [nearest, of_tied] = [&evidence, &tied].map(|of| of.nearest(label));
+                let [nearest, of_tied] = [&evidence, &tied].map(|of| of.nearest(label).to_vec());
                 prop_assert_eq!(evidence.voters(&nearest, neighbours), exactly);
                 prop_assert_eq!(tied.voters(&of_tied, neighbours), &as_far[..]);
+                // Also of a second label before the next decision.
+                let second = LabelId((label.0 + 1) % n_labels);
+                let of_second = full_scan(&evidence, &data, second, query, n_columns);
+                let exactly = &of_second[..neighbours.min(of_second.len())];
+                let nearest = evidence.nearest(second).to_vec();
+                prop_assert_eq!(evidence.voters(&nearest, neighbours), exactly);
                 let (yes, no): (Vec<Ranked>, Vec<Ranked>) =
                     as_far.iter().partition(|of| data.labels().get(of.row as usize, label));
                 prop_assert_eq!(tied.votes(label, &as_far), [yes.len(), no.len()]);
