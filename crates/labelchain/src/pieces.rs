@@ -361,7 +361,13 @@ impl Drop for ReadBlock {
 /// Blocks that were read, and stay in memory until every list has taken its pieces out of them, so that each is
 /// read once for all members.
 #[derive(Default)]
-pub struct ReadBlocks(Mutex<HashMap<(usize, usize), (Arc<ReadBlock>, usize)>>);
+pub struct ReadBlocks(Mutex<HashMap<(usize, usize), WaitingBlock>>);
+
+/// A block that some lists have not asked for yet.
+struct WaitingBlock {
+    read: Arc<ReadBlock>,
+    n_lists_left: usize,
+}
 
 impl ReadBlocks {
     /// A block of a file, which is read unless that was done before. Each list asks for it once.
@@ -369,10 +375,10 @@ impl ReadBlocks {
         let key = (Arc::as_ptr(file).addr(), block);
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut entry) = known().entry(key) {
-            let (read, n_lists_left) = entry.get_mut();
-            let read = Arc::clone(read);
-            *n_lists_left -= 1;
-            if *n_lists_left == 0 {
+            let waiting = entry.get_mut();
+            waiting.n_lists_left -= 1;
+            let read = Arc::clone(&waiting.read);
+            if waiting.n_lists_left == 0 {
                 entry.remove();
             }
             return Ok(read);
@@ -381,7 +387,7 @@ impl ReadBlocks {
         let read = Arc::new(file.read(block)?);
         let n_lists_left = file.n_lists_in(block).saturating_sub(1);
         if n_lists_left > 0 {
-            known().insert(key, (Arc::clone(&read), n_lists_left));
+            known().insert(key, WaitingBlock { read: Arc::clone(&read), n_lists_left });
         }
         Ok(read)
     }

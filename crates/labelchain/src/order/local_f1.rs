@@ -343,7 +343,7 @@ mod tests {
         let mut predicted = LabelMatrix::empty(validation.len(), n_labels);
         let mut expected = vec![Outcomes::default(); n_labels];
         for (at, &row) in validation.iter().enumerate() {
-            for label in 0..n_labels {
+            for (label, expected) in expected.iter_mut().enumerate() {
                 let kind = (row * 7 + label * 3) % 5;
                 let is_known = kind < 4;
                 truth.set(row, LabelId(label), is_known && kind % 2 == 1);
@@ -352,8 +352,8 @@ mod tests {
                 }
                 predicted.set(at, LabelId(label), kind >= 2);
                 match kind {
-                    3 => expected[label].hits.push(row as u32),
-                    1 | 2 => expected[label].errors.push(row as u32),
+                    3 => expected.hits.push(row as u32),
+                    1 | 2 => expected.errors.push(row as u32),
                     _ => {}
                 }
             }
