@@ -63,31 +63,33 @@ const fn inverse_factorials<const N: usize>() -> [f64; N] {
 /// If a slice is not as long as its sizes say.
 pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: usize) -> Vec<f64> {
     assert_eq!(a.len(), n * width, "a has n rows");
-    let mut product = vec![0.0; n * m];
+    let mut product = vec![0.0; n.next_multiple_of(ROWS_AT_ONCE) * m];
     multiply_rows(a, b, &mut product, m, width);
+    product.truncate(n * m);
     product
 }
 
-/// The same in a place of n · m numbers, whatever these are.
+/// The same in a place of m numbers for each row of a and for each that is missing in the last
+/// [`ROWS_AT_ONCE`]; whatever they are, those of the missing rows become 0.
 ///
 /// # Panics
 /// If a slice is not as long as its sizes say.
 pub(crate) fn multiply_rows(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
-    assert_eq!(a.len() * m, product.len() * width, "a has n rows");
     assert_eq!(b.len(), m * width, "b has m rows");
     if product.is_empty() || width == 0 {
         product.fill(0.0);
         return;
     }
+    assert_eq!(a.len() % width, 0, "rows of a are whole");
+    let n_padded = (a.len() / width).next_multiple_of(ROWS_AT_ONCE);
+    assert_eq!(product.len(), n_padded * m, "there is a place for each product");
     for (a, product) in a.chunks(ROWS_AT_ONCE * width).zip(product.chunks_mut(ROWS_AT_ONCE * m)) {
         if a.len() == ROWS_AT_ONCE * width {
             multiply(a, b, product, m, width);
         } else {
             let mut padded = a.to_vec();
             padded.resize(ROWS_AT_ONCE * width, 0.0);
-            let mut rows = vec![0.0; ROWS_AT_ONCE * m];
-            multiply(&padded, b, &mut rows, m, width);
-            product.copy_from_slice(&rows[..product.len()]);
+            multiply(&padded, b, product, m, width);
         }
     }
 }

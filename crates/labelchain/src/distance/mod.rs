@@ -338,7 +338,7 @@ impl Encoded<'_> {
         tiles.into_par_iter().enumerate().for_each_init(Vec::new, |products, (at, tile)| {
             let others = first(at)..first(at + 1);
             let b = &b.cells()[others.start * width..others.end * width];
-            products.resize(tile.len() * others.len(), 0.0);
+            products.resize(tile.len().next_multiple_of(ROWS_AT_ONCE) * others.len(), 0.0);
             multiply_rows(a, b, products, others.len(), width);
             let others = &train.squared_norms[others];
             for ((products, &norm), distances) in
