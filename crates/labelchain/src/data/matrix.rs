@@ -6,7 +6,6 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::product::vectorized;
 
 /// A table of numbers, stored as its file was.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -132,22 +131,6 @@ impl Dense {
     /// The cells of a row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.n_columns..(row + 1) * self.n_columns]
-    }
-
-    /// Whether each column has a missing cell in some of the rows.
-    pub(crate) fn incomplete_columns(&self, rows: impl Iterator<Item = usize>) -> Vec<bool> {
-        let mut is_incomplete = vec![false; self.n_columns];
-        for cells in rows.map(|row| self.row(row)) {
-            let any_missing = vectorized(
-                #[inline(always)]
-                || cells.iter().fold(false, |any, cell| any | cell.is_nan()),
-            );
-            if any_missing {
-                let columns = is_incomplete.iter_mut().zip(cells);
-                columns.for_each(|(is_incomplete, cell)| *is_incomplete |= cell.is_nan());
-            }
-        }
-        is_incomplete
     }
 
     /// Replaces every cell of a column by what `map` makes of it.

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::{Bins, CandidateCuts, Cfs, Columns, Spread, Standardizer, Undersampling};
-use crate::data::{Dataset, LabelId, Matrix};
+use crate::data::{Dataset, Dense, LabelId, Matrix};
 use crate::error::Result;
 use crate::memory::Memory;
+use crate::product::vectorized;
 use crate::progress::Cancel;
 use crate::seed::Seed;
 use crate::settings::{AnySetting, Between, OneOf, Or, Setting, Settings, Whole};
@@ -98,7 +99,9 @@ impl StoredValues {
             let of_column = |is_incomplete: bool| {
                 if is_incomplete { StoredValues::SomeMissing } else { StoredValues::Many }
             };
-            let incomplete = dense.incomplete_columns(0..features.n_rows());
+            let mut incomplete = incomplete_columns(dense, 0..features.n_rows());
+            // Where there are no rows, nothing is missing.
+            incomplete.resize(features.n_columns(), false);
             return incomplete.into_iter().map(of_column).collect();
         }
         let mut all = vec![StoredValues::One(0.0); features.n_columns()];
@@ -115,6 +118,23 @@ impl StoredValues {
         }
         all
     }
+}
+
+/// Whether each column of dense rows has a missing cell in some of them; an empty list where there are no rows.
+pub(crate) fn incomplete_columns(dense: &Dense, rows: impl Iterator<Item = usize>) -> Vec<bool> {
+    let mut is_incomplete = Vec::new();
+    for cells in rows.map(|row| dense.row(row)) {
+        is_incomplete.resize(cells.len(), false);
+        let any_missing = vectorized(
+            #[inline(always)]
+            || cells.iter().fold(false, |any, cell| any | cell.is_nan()),
+        );
+        if any_missing {
+            let columns = is_incomplete.iter_mut().zip(cells);
+            columns.for_each(|(is_incomplete, cell)| *is_incomplete |= cell.is_nan());
+        }
+    }
+    is_incomplete
 }
 
 /// For each column of dense rows, how many cells have the value of an earlier one, or some more.

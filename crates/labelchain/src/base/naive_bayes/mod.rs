@@ -38,7 +38,7 @@ use crate::decode::{DecodeBudget, decode};
 use crate::error::{Error, Remedy, Result};
 use crate::pieces::{PieceFile, PieceWriter, ReadBlocks};
 use crate::prepare::views::SharedViews;
-use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues};
+use crate::prepare::{LabelView, Preparation, Prepared, Spread, StoredValues, incomplete_columns};
 use crate::product::vectorized;
 use crate::seed::Seed;
 use cells::{ColumnCells, StoredCells};
@@ -733,7 +733,7 @@ impl NaiveBayesModel {
             .filter(|squares| !squares.any_missing);
         let incomplete = match shared {
             Some(_) => vec![],
-            None => dense.incomplete_columns(block.rows.iter().copied()),
+            None => incomplete_columns(dense, block.rows.iter().copied()),
         };
         let by_row = if incomplete.contains(&true) {
             let quadratics = Quadratics::new(&self.factors, &self.prior, &incomplete);
