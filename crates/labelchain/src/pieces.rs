@@ -10,13 +10,13 @@
 //! `BLOCK` bytes make a block, which is read and checked as a whole, and once for all members
 //! ([`ReadBlocks`]).
 
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::{Entry, OccupiedEntry};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -373,23 +373,38 @@ impl ReadBlocks {
     /// A block of a file, which is read unless that was done before. Each list asks for it once.
     fn get(&self, file: &Arc<PieceFile>, block: usize) -> Result<Arc<ReadBlock>> {
         let key = (Arc::as_ptr(file).addr(), block);
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut entry) = known().entry(key) {
-            let waiting = entry.get_mut();
-            waiting.n_lists_left -= 1;
-            let read = Arc::clone(&waiting.read);
-            if waiting.n_lists_left == 0 {
-                entry.remove();
-            }
-            return Ok(read);
+        if let Entry::Occupied(waiting) = self.lock().entry(key) {
+            return Ok(WaitingBlock::take(waiting));
         }
-        // Another thread may read the same meanwhile.
         let read = Arc::new(file.read(block)?);
-        let n_lists_left = file.n_lists_in(block).saturating_sub(1);
-        if n_lists_left > 0 {
-            known().insert(key, WaitingBlock { read: Arc::clone(&read), n_lists_left });
+        match self.lock().entry(key) {
+            // Another thread has read the same meanwhile.
+            Entry::Occupied(waiting) => Ok(WaitingBlock::take(waiting)),
+            Entry::Vacant(place) => {
+                let n_lists_left = file.n_lists_in(block).saturating_sub(1);
+                if n_lists_left > 0 {
+                    place.insert(WaitingBlock { read: Arc::clone(&read), n_lists_left });
+                }
+                Ok(read)
+            }
         }
-        Ok(read)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(usize, usize), WaitingBlock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WaitingBlock {
+    /// The block for one more list; with the last, it waits no longer.
+    fn take(mut waiting: OccupiedEntry<(usize, usize), WaitingBlock>) -> Arc<ReadBlock> {
+        let block = waiting.get_mut();
+        block.n_lists_left -= 1;
+        let read = Arc::clone(&block.read);
+        if block.n_lists_left == 0 {
+            waiting.remove();
+        }
+        read
     }
 }
 
@@ -519,6 +534,8 @@ impl<T: DeserializeOwned> Pieces<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
     use crate::blocks::{Source, table, write};
 
@@ -595,7 +612,7 @@ mod tests {
         for of in &pieces {
             let before = left();
             of.load([4], &blocks, weightless).unwrap();
-            reads.push((before.wrapping_sub(left()), blocks.0.lock().unwrap().len()));
+            reads.push((before.wrapping_sub(left()), blocks.lock().len()));
         }
         let [(first, 1), (second, 1), (last, 0)] = reads[..] else { panic!("{reads:?}") };
         // Of nine pieces: those of the second are charged alone, and with the last the block is given back.
@@ -603,6 +620,27 @@ mod tests {
         let of_block = first - of_list;
         assert!(of_block > 0);
         assert_eq!(last, of_list.wrapping_sub(of_block));
+    }
+
+    #[test]
+    fn threads_that_read_a_block_at_the_same_time_leave_nothing_behind() {
+        let lists: Vec<Vec<String>> = (0..8).map(|of| vec![format!("{of}"); 9]).collect();
+        for _ in 0..50 {
+            let file = file(&lists, |_| ());
+            let (blocks, all_are_here) = (ReadBlocks::default(), Barrier::new(lists.len()));
+            std::thread::scope(|scope| {
+                for of in 0..lists.len() {
+                    let pieces: Pieces<String> =
+                        Pieces::in_file(&file, of, &DecodeBudget::new(ALL)).unwrap();
+                    let (blocks, all_are_here) = (&blocks, &all_are_here);
+                    scope.spawn(move || {
+                        all_are_here.wait();
+                        pieces.load_all(blocks, weightless).unwrap();
+                    });
+                }
+            });
+            assert!(blocks.lock().is_empty());
+        }
     }
 
     #[test]

@@ -69,14 +69,14 @@ pub(crate) fn times_transposed(a: &[f64], b: &[f64], n: usize, m: usize, width: 
     product
 }
 
-/// The same in a place of m numbers for each row of a and for each that is missing in the last
-/// [`ROWS_AT_ONCE`]; whatever they are, those of the missing rows become 0.
+/// Writes the same into `product`, which has m numbers for each row of a, and for as many further rows as make
+/// their number a multiple of [`ROWS_AT_ONCE`]. What was in it does not matter; the further rows become 0.
 ///
 /// # Panics
 /// If a slice is not as long as its sizes say.
 pub(crate) fn multiply_rows(a: &[f64], b: &[f64], product: &mut [f64], m: usize, width: usize) {
     assert_eq!(b.len(), m * width, "b has m rows");
-    if product.is_empty() || width == 0 {
+    if m == 0 || width == 0 {
         product.fill(0.0);
         return;
     }

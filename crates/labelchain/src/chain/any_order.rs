@@ -20,7 +20,7 @@ pub trait ChainLearner: Send + Sync {
     /// What fitting makes.
     type Model: ChainModel;
 
-    /// Learns from the named rows of the training set.
+    /// Learns from the named rows of the training set, each of which is named once.
     fn fit(&self, train: &Prepared, rows: &[usize], seed: Seed) -> Result<Self::Model>;
 
     /// The same for a model whose labels will be decided independently: what labels tell about each

@@ -183,8 +183,8 @@ pub fn subsample(n_rows: usize, share: f64, seed: Seed) -> Result<Vec<usize>> {
     Ok((0..n_rows).filter(|&row| is_drawn[row]).collect())
 }
 
-/// Whether each of so many rows is among those named: they come in ascending order from here faster than they could
-/// be sorted.
+/// Whether each of `n_rows` rows is among those named. Going through these marks gives the rows in ascending order,
+/// faster than sorting them.
 fn marked(n_rows: usize, rows: &[usize]) -> Vec<bool> {
     let mut is_marked = vec![false; n_rows];
     rows.iter().for_each(|&row| is_marked[row] = true);

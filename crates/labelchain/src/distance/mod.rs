@@ -53,7 +53,8 @@ pub struct Neighbourhood<'d> {
 /// Distances measured at a time at most: their memory must not grow with the training rows.
 const MAX_DISTANCES: usize = 1 << 22;
 
-/// Memberships that are computed at a time: these 8 MB stay in the L3 cache, which all threads share.
+/// Memberships that are computed at a time, unless those of 64 rows are more: these 8 MB stay in the L3 cache, which
+/// all threads share.
 const MAX_CACHED: usize = 1 << 20;
 
 /// Rows measured at a time where nobody asks for memberships.
@@ -111,9 +112,10 @@ impl Neighbourhood<'_> {
     }
 
     /// How many rows to measure at a time. Their distances, memberships and rankings may take a quarter of the
-    /// memory, and there are at most four million distances. Every member reads memberships again, so that where
-    /// these are asked for, rows are no more than the 64 of a product for each thread, and beyond 64 no more than
-    /// have their memberships in the L3 cache. What is measured does not depend on it.
+    /// memory, and there are at most four million distances. Where memberships
+    /// are asked for, each thread gets at most the 64 rows of one product, because every member reads the memberships
+    /// again; more than 64 rows are taken only if their memberships fit into the L3 cache. What is measured does not
+    /// depend on it.
     pub fn rows_at_once(&self, with_memberships: bool) -> usize {
         // A distance, a membership, and twice a row with its distance.
         const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();
@@ -553,7 +555,7 @@ mod tests {
 
     #[test]
     fn training_rows_of_several_tiles_are_as_far_as_each_alone() {
-        // One tile, two of which one is wider, and two of almost twice the width.
+        // One tile, two of which one is wider, and two of one and a half times the width.
         for n_train in [1500, 2049, 3071] {
             let data = coarse(n_train, 0.5, n_train as u64);
             let train = Neighbourhood::of(&data).unwrap();

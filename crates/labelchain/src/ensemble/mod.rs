@@ -12,8 +12,8 @@ mod validation;
 mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
-pub(crate) use outputs::SeenRows;
 pub use outputs::{EnsembleOutput, OutputOptions};
+pub(crate) use outputs::{MOST_MEASURED, SeenRows};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
     Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,
@@ -127,13 +127,12 @@ impl Ensemble {
         share: f64,
         undersampling: Undersampling,
     ) -> Result<Ensemble> {
-        let groups = self.members.chunk_by(|a, b| std::ptr::addr_eq(a.model(), b.model()));
         let updated = |group: &[Member]| -> Result<Vec<Member>> {
             let Some(first) = group.first() else { return Ok(Vec::new()) };
             let first = first.updated(further, share, undersampling)?;
             Ok(group.iter().map(|member| member.learning_as(&first)).collect())
         };
-        let groups: Vec<&[Member]> = groups.collect();
+        let groups: Vec<&[Member]> = self.sharing_members().collect();
         let members: Vec<Vec<Member>> =
             groups.into_par_iter().map(updated).collect::<Result<_>>()?;
         let members = members.into_iter().flatten().collect();
@@ -155,6 +154,16 @@ impl Ensemble {
         ensemble
     }
 
+    /// Groups of members, each of which has one model; they stand side by side.
+    fn sharing_members(&self) -> impl Iterator<Item = &[Member]> {
+        self.members.chunk_by(|a, b| std::ptr::addr_eq(a.model(), b.model()))
+    }
+
+    /// The models of the members; one that members share comes once.
+    fn models(&self) -> impl Iterator<Item = &dyn BaseModel> {
+        self.sharing_members().filter_map(|members| members.first()).map(Member::model)
+    }
+
     /// Whether every member agrees with the rest of a model file, as it does unless it was decoded.
     pub(crate) fn fits(&self, dimensions: &Dimensions) -> bool {
         self.n_labels == dimensions.n_labels
@@ -167,7 +176,8 @@ impl Ensemble {
     /// Reads what is wanted of the members and is still in a file.
     pub(crate) fn load(&self, wanted: Wanted) -> Result<()> {
         let blocks = ReadBlocks::default();
-        self.members.par_iter().try_for_each(|member| member.model().load(wanted, &blocks))
+        let models: Vec<&dyn BaseModel> = self.models().collect();
+        models.into_par_iter().try_for_each(|model| model.load(wanted, &blocks))
     }
 
     /// The members, in the order they were drawn.
@@ -273,16 +283,9 @@ impl Ensemble {
 
     /// How much each input matters to the models of all members, on average; none where they do not say.
     pub fn importance(&self) -> Option<Vec<f64>> {
-        // Members may share their model, and then it is asked once.
-        let mut models: Vec<&dyn BaseModel> = Vec::new();
-        for member in &self.members {
-            if !models.iter().any(|&model| std::ptr::addr_eq(model, member.model())) {
-                models.push(member.model());
-            }
-        }
-        let n = models.len() as f64;
         let of_models: Vec<Vec<f64>> =
-            models.into_iter().map(BaseModel::importance).collect::<Option<_>>()?;
+            self.models().map(BaseModel::importance).collect::<Option<_>>()?;
+        let n = of_models.len() as f64;
         let mut mean = vec![0.0; of_models.first()?.len()];
         for importance in &of_models {
             mean.iter_mut().zip(importance).for_each(|(sum, value)| *sum += value / n);

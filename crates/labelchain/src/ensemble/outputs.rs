@@ -17,6 +17,10 @@ use crate::prepare::Prepared;
 use crate::progress::Cancel;
 use crate::seed::Seed;
 
+/// By how many training rows an ensemble is calibrated at most that measures each of them against all others: of all,
+/// that takes time which grows with their square.
+pub(crate) const MOST_MEASURED: usize = 10_000;
+
 /// What an ensemble answers about rows.
 #[derive(Clone, Debug)]
 pub struct EnsembleOutput {
@@ -206,9 +210,8 @@ impl Ensemble {
     }
 
     /// Which of so many training rows the ensemble is calibrated by, where that may take so many bytes: all of
-    /// them, or fewer, evenly spread. To measure each against all takes time that grows with their square.
+    /// them, or fewer, evenly spread.
     pub(crate) fn calibrating_rows(&self, n_rows: usize, max_memory: u64) -> Vec<usize> {
-        const MOST_MEASURED: usize = 10_000;
         let most = rows_within(self.n_labels, max_memory);
         let is_measured = self.needs_neighbourhood();
         evenly_spread(n_rows, if is_measured { most.min(MOST_MEASURED) } else { most })

@@ -99,9 +99,8 @@ impl StoredValues {
             let of_column = |is_incomplete: bool| {
                 if is_incomplete { StoredValues::SomeMissing } else { StoredValues::Many }
             };
-            let mut incomplete = incomplete_columns(dense, 0..features.n_rows());
-            // Where there are no rows, nothing is missing.
-            incomplete.resize(features.n_columns(), false);
+            let rows = 0..features.n_rows();
+            let incomplete = incomplete_columns(dense, features.n_columns(), rows);
             return incomplete.into_iter().map(of_column).collect();
         }
         let mut all = vec![StoredValues::One(0.0); features.n_columns()];
@@ -120,11 +119,14 @@ impl StoredValues {
     }
 }
 
-/// Whether each column of dense rows has a missing cell in some of them; an empty list where there are no rows.
-pub(crate) fn incomplete_columns(dense: &Dense, rows: impl Iterator<Item = usize>) -> Vec<bool> {
-    let mut is_incomplete = Vec::new();
+/// Whether each column of dense rows has a missing cell in some of them.
+pub(crate) fn incomplete_columns(
+    dense: &Dense,
+    n_columns: usize,
+    rows: impl Iterator<Item = usize>,
+) -> Vec<bool> {
+    let mut is_incomplete = vec![false; n_columns];
     for cells in rows.map(|row| dense.row(row)) {
-        is_incomplete.resize(cells.len(), false);
         let any_missing = vectorized(
             #[inline(always)]
             || cells.iter().fold(false, |any, cell| any | cell.is_nan()),
@@ -142,8 +144,8 @@ pub(crate) fn incomplete_columns(dense: &Dense, rows: impl Iterator<Item = usize
 /// Of r repetitions among all cells, at most r are among any n of them, so that these have n - r different values
 /// at least.
 fn repeats(features: &Matrix) -> Vec<usize> {
-    /// Of larger tables they are not counted, and all cells may be repetitions. Who wants to know takes a few
-    /// hundred rows to find out more, which is little beside so many.
+    /// In larger tables repetitions are not counted, and every cell is taken for one. Counting slots there ends
+    /// after a few hundred rows, which costs little compared with fitting so many.
     const MOST_ROWS: usize = 1 << 14;
     /// 2^64 divided by the golden ratio, made odd: the highest bits of a product with it depend on all bits of the
     /// other factor.
@@ -336,8 +338,8 @@ impl Prepared {
         self.stored_values.get_or_init(|| StoredValues::of(self.data.features()))[column]
     }
 
-    /// For each column, how many cells have the value of an earlier one, or more: any n cells of it have at least n
-    /// minus so many different values.
+    /// For each column, how many cells have the value of an earlier one, or more: the cells of any n
+    /// different rows have at least n minus so many different values.
     pub(crate) fn repeats(&self) -> &[usize] {
         self.repeats.get_or_init(|| repeats(self.data.features()))
     }

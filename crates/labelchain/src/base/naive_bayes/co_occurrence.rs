@@ -282,7 +282,8 @@ impl<'a> Counts<'a> {
     }
 
     /// What counting takes at most: no row has more pairs than the square of its labels, and no group
-    /// more than one for each of its labels and each label there is.
+    /// more than one for each of its labels and each label there is. For the first group, whose labels were not
+    /// undersampled, it is noted which labels each row has, and which rows each label.
     pub(super) fn most_bytes(labels: &LabelMatrix, groups: &[Group]) -> u64 {
         let of_group = |group: &Group| {
             let n_relevant = |&row: &usize| labels.relevant(row).count() as u64;
@@ -293,8 +294,13 @@ impl<'a> Counts<'a> {
             };
             in_rows.min((group.labels.len() * labels.n_labels()) as u64)
         };
+        let notes = groups.first().map_or(0, |whole| {
+            let n_relevant = whole.rows.iter().map(|&row| labels.relevant(row).count() as u64);
+            (2 * size_of::<usize>() * whole.rows.len()) as u64
+                + 3 * size_of::<u32>() as u64 * n_relevant.sum::<u64>()
+        });
         // A list that grows holds up to twice what it needs.
-        2 * size_of::<Pair>() as u64 * groups.iter().map(of_group).sum::<u64>()
+        2 * size_of::<Pair>() as u64 * groups.iter().map(of_group).sum::<u64>() + notes
     }
 
     fn n_labels(&self) -> usize {

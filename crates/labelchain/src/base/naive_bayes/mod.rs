@@ -288,19 +288,26 @@ impl NaiveBayes {
             let indices = labels.relevant(row).map(|label| index_in_group[label.0]);
             relevant.push_row(indices.filter(|&at| at < n));
         }
-        // For each input, the labels of the group that use it, by their index in the group.
+        let kind = |column: usize| &train.data().attributes()[column].kind;
+        let is_binned = |column: usize| {
+            self.likelihood == Likelihood::Discretized
+                && matches!(kind(column), AttributeKind::Numeric)
+        };
+        // For each input, the labels of the group that use it, by their index in the group; none of those that are
+        // counted or cut into bins.
+        let has_users = |column: &&usize| !is_counted[**column] && !is_binned(**column);
         let mut n_users = vec![0; train.data().n_features()];
         for label in &group.labels {
-            views[label.0].features.iter().for_each(|&column| n_users[column] += 1);
+            let columns = views[label.0].features.iter().filter(has_users);
+            columns.for_each(|&column| n_users[column] += 1);
         }
         let mut users: Vec<Vec<usize>> = n_users.into_iter().map(Vec::with_capacity).collect();
-        let kind = |column: usize| &train.data().attributes()[column].kind;
         for (at, &label) in group.labels.iter().enumerate() {
             let discretizes = self.likelihood == Likelihood::Discretized;
             let bins = discretizes.then(|| train.bins(group.rows, label));
             for &column in views[label.0].features.iter().filter(|&&column| !is_counted[column]) {
-                match (&bins, kind(column)) {
-                    (Some(bins), AttributeKind::Numeric) => {
+                match &bins {
+                    Some(bins) if is_binned(column) => {
                         let factor = Factor::binned(bins(column));
                         by_input[column].extend(factor.map(|factor| (label, factor)));
                     }
@@ -733,7 +740,10 @@ impl NaiveBayesModel {
             .filter(|squares| !squares.any_missing);
         let incomplete = match shared {
             Some(_) => vec![],
-            None => incomplete_columns(dense, block.rows.iter().copied()),
+            None => {
+                let n_columns = block.features.n_columns();
+                incomplete_columns(dense, n_columns, block.rows.iter().copied())
+            }
         };
         let by_row = if incomplete.contains(&true) {
             let quadratics = Quadratics::new(&self.factors, &self.prior, &incomplete);
