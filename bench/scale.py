@@ -103,7 +103,7 @@ def main():
     arguments = argparse.ArgumentParser(description="Measures time and memory as rows, labels and columns grow.")
     arguments.add_argument("out", metavar="OUT.csv")
     arguments.add_argument("--program", metavar="FILE", type=os.path.abspath, help="the program [default: built]")
-    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'labels', 'columns', 'columns, CFS', 'columns, all used'")
+    arguments.add_argument("--only", metavar="WHAT", nargs="*", help="what grows: 'rows predicted', 'rows', 'rows of 300 labels', 'labels', 'columns', 'columns, CFS', 'columns, all used'")
     arguments.add_argument("--limit", metavar="GB", type=float, default=4, help="memory of a process [default: 4]")
     arguments.add_argument("--seconds", metavar="S", type=float, default=300, help="most seconds of a process [default: 300]")
     arguments.add_argument("--largest", metavar="ROWS", type=float, default=1e7, help="most rows to predict [default: 1e7]")
@@ -116,6 +116,9 @@ def main():
         sizes = [size for size in powers(4, 7) if size <= given.largest]
         scale.predict("rows predicted", ["certain-forest", "ecc-nb"], rows(10_000), sizes, rows)
         scale.train("rows", ["certain-forest", "ecc-nb", "dynamic-nb", "dynamic-knn"], [1_000, 3_000, 10_000, 30_000, 100_000], rows, "--max-memory", f"{int(given.limit * 1000)}M")
+        # The kernel is set: a search of C and γ trains a machine for each point of its grid.
+        scale.train("rows", ["br-svm"], [1_000, 3_000, 10_000, 30_000], rows, "--cost", "1", "--gamma", "0.1", "--select", "none", "--max-memory", f"{int(given.limit * 1000)}M")
+        scale.train("rows of 300 labels", ["dynamic-knn"], [1_000, 10_000, 100_000], lambda size: scale.network(size, 20, 300), "--decay", "1", "--neighbours", "5", "--select", "none", "--max-memory", f"{int(given.limit * 1000)}M")
         scale.train("labels", ["certain-forest", "ecc-nb", "br-nb"], [10, 100, 1_000, 10_000], lambda size: scale.network(2_000, 20, size), "--max-memory", f"{int(given.limit * 1000)}M")
         words = lambda size: scale.words(10_000, size, 20)
         scale.train("columns", ["certain-forest"], powers(3, 6), words, "--max-memory", f"{int(given.limit * 1000)}M")

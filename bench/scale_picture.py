@@ -11,7 +11,7 @@ import math
 import sys
 from html import escape
 
-COLOURS = {"certain-forest": "#0b6e4f", "ecc-nb": "#c8553d", "br-nb": "#2b59c3", "dynamic-nb": "#8a4fbf", "dynamic-knn": "#b8860b"}
+COLOURS = {"certain-forest": "#0b6e4f", "ecc-nb": "#c8553d", "br-nb": "#2b59c3", "dynamic-nb": "#8a4fbf", "dynamic-knn": "#b8860b", "br-svm": "#5a6270"}
 PANELS = [("rows predicted", "rows to predict, of 20 inputs and 5 labels"), ("rows", "rows to train on, of 20 inputs and 5 labels"),
           ("labels", "labels, of 2,000 rows and 20 inputs"), ("columns", "columns, of 10,000 rows with 50 cells each")]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 370, 240, 46, 40, 28, 96
