@@ -175,6 +175,19 @@ impl NearestNeighboursModel {
         Arc::ptr_eq(&a.rows, &b.rows) && Arc::ptr_eq(&a.features, &b.features)
     }
 
+    /// Whether the rows that vote on a label are those of its view, and were fitted on.
+    fn views_tell_who_votes(&self, n_train: usize) -> bool {
+        let mut is_fitted = vec![false; n_train];
+        self.rows.iter().for_each(|&row| is_fitted[row] = true);
+        let counts = self.votes_on.counts();
+        self.views.iter().enumerate().all(|(label, view)| {
+            let votes = |&row: &usize| {
+                row < n_train && is_fitted[row] && self.votes_on.get(row, LabelId(label))
+            };
+            counts[label] == view.rows.len() && view.rows.iter().all(votes)
+        })
+    }
+
     /// For each label, whether it is relevant to each of the rows fitted on.
     fn relevance_by_label(&self) -> Vec<Vec<bool>> {
         let column = |label| self.rows.iter().map(|&row| self.labels.get(row, label)).collect();
@@ -275,6 +288,7 @@ impl BaseModel for NearestNeighboursModel {
             && self.rows.is_sorted()
             && self.labels.is_sound(n_train, n_labels)
             && self.votes_on.is_sound(n_train, n_labels)
+            && self.views_tell_who_votes(n_train)
     }
 
     /// The weight of a training row is its share of the votes on all labels, each of which has the same
