@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::iter;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use labelchain::model::AlignedRows;
 use labelchain::prepare::{BagReduction, MedoidStart, TextSettings};
 use labelchain::report::is_report;
 use labelchain::settings::AnySetting;
+use labelchain::study::StudyOptions;
 use labelchain::{Method, Model, Settings};
 
 use crate::commands::{
@@ -878,8 +880,14 @@ impl NameArgs {
 #[derive(Args)]
 pub(crate) struct Threads {
     /// Threads to use, up to 1024 [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = cores)]
+    threads: Option<NonZero<usize>>,
+}
+
+/// How many cores, in threads or jobs.
+pub(crate) fn cores(text: &str) -> Result<NonZero<usize>, &'static str> {
+    let n = text.parse().ok().filter(|n: &NonZero<usize>| n.get() <= StudyOptions::MAX_JOBS);
+    n.ok_or("expected a whole number from 1 to 1024")
 }
 
 impl Threads {
@@ -890,8 +898,8 @@ impl Threads {
 
     pub(crate) fn start(&self) -> Result<()> {
         // Without a number as many as there are cores; started here, for later it would be a panic.
-        let n = self.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n.into());
+        let n = self.threads.map_or(0, NonZero::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n);
         pool.build_global().map_err(|error| Error::Setting {
             name: "--threads",
             value: format!("{n}, and threads do not start ({error})"),

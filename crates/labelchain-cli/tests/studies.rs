@@ -301,7 +301,11 @@ fn a_set_without_data_is_reported_and_may_come_later() {
     assert_eq!(state["sets"]["one"]["small"]["done"], 4);
     let (status, _, error) = place.run(&["study", "run", "p.toml", "--only", "set=two"]);
     assert_eq!(status, 2);
-    assert!(error.contains("p.toml: nothing to run, for no set has its data: two"), "{error}");
+    assert!(error.contains("p.db: nothing to run, for no set has its data: "), "{error}");
+    let elsewhere = ["study", "run", "p.toml", "--only", "set=two", "--results", "new.db"];
+    let (status, _, error) = place.run(&elsewhere);
+    assert!(status == 2 && error.contains("two.csv") && error.contains("--data"), "{error}");
+    assert!(!place.path("new.db").exists());
     fs::rename(place.path("elsewhere"), place.path("two.csv")).unwrap();
     assert_eq!(place.ok(&["study", "run", "p.toml"]), "p.db: 12 cells done, 12 kept\n");
 }

@@ -213,7 +213,7 @@ pub enum Error {
 
     /// Something that is learned from training rows that members have not seen, of which there were none.
     #[error(
-        "{what} cannot be had: it is learned from training rows that a member has not seen, and every member has seen all of them"
+        "{what} cannot be had: it is learned from training rows that a member has not seen, and every member has seen all of them, or the model was trained a few columns at a time"
     )]
     Uncalibrated {
         /// What was asked for.
@@ -607,7 +607,9 @@ impl Error {
             Error::Uncalibrated { .. } => Some(
                 Remedy::from("train again with a smaller ")
                     .setting("sample")
-                    .text(", or aim at votes"),
+                    .text(", or where columns were read a few at a time with a greater ")
+                    .setting("max-memory")
+                    .text("; or aim at votes"),
             ),
             Error::RepeatedColumn { name, .. } => Some(
                 Remedy::default()

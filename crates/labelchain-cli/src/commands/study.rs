@@ -16,7 +16,7 @@ use labelchain::study::{
 use serde_json::{Map, Value, json};
 
 use super::compare::ComparisonArgs;
-use crate::args::{ForceArgs, NameArgs, folds_in_words, not_over};
+use crate::args::{ForceArgs, NameArgs, cores, folds_in_words, not_over};
 use crate::interrupt;
 use crate::memory;
 use crate::messages::{Failure, print, print_data, remark};
@@ -125,7 +125,7 @@ struct Run {
     files: Files,
 
     /// Cores to use, each for a fold of its own; of fewer folds, each has its share [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = cores)]
     jobs: Option<NonZero<usize>>,
 
     /// One part of several, for machines that share the work: 3/10 is the third of ten
@@ -167,16 +167,7 @@ impl Run {
         bar.iter().for_each(Bar::end);
         let summary = summary?;
         if !summary.missing.is_empty() {
-            let missing = summary.missing.join(", ");
-            if summary.n_done + summary.n_kept + summary.n_failed == 0 {
-                return Err(Failure::Library(Error::Results {
-                    path: self.files.protocol.clone(),
-                    problem: format!("nothing to run, for no set has its data: {missing}"),
-                    remedy: "name files with their ending, as s1.csv; --data says where they are"
-                        .into(),
-                }));
-            }
-            remark(&format!("note: without data: {missing}"));
+            remark(&format!("note: without data: {}", summary.missing.join(", ")));
         }
         print(&summary_text(&summary, &results))?;
         match summary {

@@ -34,7 +34,7 @@ impl FromStr for Shard {
             _ => Err(Error::Setting {
                 name: "shard",
                 value: format!("{text:?}"),
-                accepted: "one of how many, such as 3/10, the first being 1/10",
+                accepted: "one of how many: of ten parts, the first is 1/10 and the last 10/10",
             }),
         }
     }

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use super::ledger::{Cell, Heading, Key, Ledger};
 use super::pace::Pace;
 use super::part::{Only, Shard};
-use super::protocol::Protocol;
+use super::protocol::{Protocol, SetSpec};
 use super::work::{FoldTask, FoldWorker};
-use crate::error::{Error, Result, unpoisoned};
+use crate::error::{Error, Remedy, Result, unpoisoned};
 use crate::progress::Cancel;
 
 /// How to run a study.
@@ -98,12 +98,19 @@ impl StudyRun {
                 checksums.insert(at, checksum);
             }
         }
+        let plan = |done: &HashSet<Key>| plan(protocol, shard, only, &checksums, done);
+        // A file of results is not made for nothing.
+        if !results.exists() {
+            check_data(protocol, results, &plan(&HashSet::new()))?;
+        }
         let ledger = Ledger::lock(results)?;
         ledger.join(&Heading::of(protocol, &checksums))?;
         ledger.commit()?;
         let done: HashSet<Key> =
             ledger.cells()?.iter().filter(|cell| cell.outcome.is_ok()).map(Cell::key).collect();
-        let (folds, summary) = plan(protocol, shard, only, &checksums, &done);
+        let planned = plan(&done);
+        check_data(protocol, results, &planned)?;
+        let (folds, summary) = planned;
         Ok(StudyRun { ledger, folds, summary })
     }
 
@@ -298,6 +305,27 @@ impl Recorder {
             latest: self.latest.clone(),
         }
     }
+}
+
+/// Refuses a plan of no cells, done or to do, because no set has its data.
+fn check_data(
+    protocol: &Protocol,
+    results: &Path,
+    (folds, summary): &(Vec<FoldTask>, Summary),
+) -> Result<()> {
+    if !folds.is_empty() || summary.n_kept > 0 || summary.missing.is_empty() {
+        return Ok(());
+    }
+    let sets = protocol.sets.iter().filter(|set| summary.missing.contains(&set.name));
+    let place = |set: &SetSpec| match set.source.file() {
+        Some(file) => file.display().to_string(),
+        None => set.name.clone(),
+    };
+    let places: Vec<String> = sets.map(place).collect();
+    let problem = format!("nothing to run, for no set has its data: {}", places.join(", "));
+    let remedy =
+        Remedy::from("put the files there, or name the directory that has them: ").setting("data");
+    Err(Error::Results { path: results.into(), problem, remedy })
 }
 
 /// The folds to compute, set after set, and a summary with the cells done before and the sets

@@ -47,8 +47,7 @@ pub(crate) fn read(path: &Path, reader: impl Read, options: &ReadOptions) -> Res
         return Err(Error::Setting { name: "features", value: n.to_string(), accepted });
     }
     let mut budget = Budget::new(options.max_memory);
-    let mut rows = Rows::new(names, options.n_features);
-    rows.known = Arc::clone(&options.attributes);
+    let mut rows = Rows::new(names, options.n_features, Arc::clone(&options.attributes));
     if let LabelChoice::Present(names) = &options.labels {
         rows.places = Some(places(path, names, options)?);
     }
@@ -125,8 +124,11 @@ struct Rows {
     /// Where names are those of labels that the file may have, the place of each id among them; other ids
     /// are ignored.
     places: Option<HashMap<u32, u32>>,
+    /// How many features there are, if that was said: at least, where columns are known.
     n_features: Option<usize>,
-    /// Columns that whoever reads the file knows.
+    /// How many there may be.
+    most_features: usize,
+    /// Columns that whoever reads the file knows, and who ignores others.
     known: Arc<[Attribute]>,
     /// Columns as the file counts them, until it is known whether it counts from zero.
     features: Sparse,
@@ -154,13 +156,18 @@ struct Largest {
 }
 
 impl Rows {
-    fn new(names: Option<Vec<String>>, n_features: Option<usize>) -> Rows {
+    fn new(names: Option<Vec<String>>, n_features: Option<usize>, known: Arc<[Attribute]>) -> Rows {
+        let most_features = match n_features {
+            Some(n) if known.is_empty() => n,
+            n => n.unwrap_or(0).max(MAX_INFERRED),
+        };
         Rows {
             names,
             places: None,
             n_features,
-            known: Arc::default(),
-            features: Sparse::new(n_features.unwrap_or(MAX_INFERRED) + 1),
+            most_features,
+            known,
+            features: Sparse::new(most_features + 1),
             is_zero_based: false,
             largest: None,
             ids: vec![],
@@ -187,7 +194,7 @@ impl Rows {
                 self.read_entry(line, word)?
             }
             // More entries than columns: some index is repeated, however long the line still is.
-            if self.entries.len() > self.n_features.unwrap_or(MAX_INFERRED) + 1 {
+            if self.entries.len() > self.most_features + 1 {
                 self.sort(line)?;
             }
         }
@@ -260,7 +267,7 @@ impl Rows {
         let number = digits.iter().fold(0usize, |sum, digit| {
             sum.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
         });
-        if number > self.n_features.unwrap_or(MAX_INFERRED) {
+        if number > self.most_features {
             return Err(line.fault(index, self.largest_index()).help(self.remedy(number)).into());
         }
         let at = index.start;
@@ -280,10 +287,9 @@ impl Rows {
 
     /// What was expected, for the message about an index that is too large.
     fn largest_index(&self) -> String {
-        let max = self.n_features.unwrap_or(MAX_INFERRED);
-        match (self.is_zero_based, max.checked_sub(1)) {
+        match (self.is_zero_based, self.most_features.checked_sub(1)) {
             (true, Some(max)) => format!("a feature index up to {max}, counted from 0"),
-            _ => format!("a feature index up to {max}"),
+            _ => format!("a feature index up to {}", self.most_features),
         }
     }
 
@@ -310,10 +316,13 @@ impl Rows {
     fn finish(mut self, path: &Path, budget: &mut Budget) -> Result<Dataset> {
         let first = u32::from(!self.is_zero_based);
         let n_inferred = self.largest.as_ref().map_or(0, |largest| largest.index + 1 - first);
-        let n_features = self.n_features.unwrap_or(n_inferred as usize);
+        let n_features = match self.n_features {
+            Some(n) if self.known.is_empty() => n,
+            n => n.unwrap_or(0).max(n_inferred as usize),
+        };
         // Only now is it certain that the index equal to the limit was counted from zero.
         if let Some(largest) = &self.largest
-            && n_inferred as usize > self.n_features.unwrap_or(MAX_INFERRED)
+            && n_inferred as usize > self.most_features
         {
             return Err(Error::Content(Box::new(ContentError {
                 path: path.into(),

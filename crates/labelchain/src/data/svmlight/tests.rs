@@ -264,6 +264,16 @@ fn the_number_of_features_can_be_given() {
 }
 
 #[test]
+fn where_columns_are_known_there_may_be_others() {
+    let known = ["f1", "f2", "f3"].map(Attribute::numeric).into();
+    let options = ReadOptions { attributes: known, ..features(3) };
+    assert_eq!(data_with("1 2:1\n", &options).n_features(), 3);
+    let data = data_with("1 2:1\n1 5:1\n", &options);
+    assert_eq!(data.attributes().last().unwrap().name, "f5");
+    assert!(refusal_with("1 2000000:1\n", &options).0.contains("up to 1048576"));
+}
+
+#[test]
 fn a_stray_index_makes_no_giant_table() {
     assert_eq!(
         refusal("1 1:1\n1 2000000:1\n"),
