@@ -145,8 +145,8 @@ struct Search<'t> {
     squared_norm: f64,
     /// |v|² of every training row.
     squared_norms: &'t [f64],
-    /// Partial bounds and rows.
-    found: Vec<(f32, u32)>,
+    /// Partial bounds and rows, as [`sort_key`] puts them together.
+    found: Vec<i64>,
     /// A row with a greater partial bound is farther than `n_nearest` others; not a number where a square
     /// is too large for single precision.
     limit: f32,
@@ -193,21 +193,31 @@ impl<'t> Search<'t> {
     fn offer(&mut self, first: usize, partial: &[f32]) {
         const AT_ONCE: usize = 32;
         let (limit, found) = (self.limit, &mut self.found);
+        let (many, few) = partial.as_chunks::<AT_ONCE>();
         vectorized(
             #[inline(always)]
             || {
-                for (at, bounds) in partial.chunks(AT_ONCE).enumerate() {
-                    // Few of these have such a bound, and the others are left at once.
-                    if bounds.iter().fold(false, |any, &bound| any | (bound <= limit)) {
-                        for (place, &bound) in bounds.iter().enumerate() {
-                            if bound <= limit {
-                                found.push((bound, (first + at * AT_ONCE + place) as u32));
-                            }
-                        }
+                for (at, bounds) in many.iter().enumerate() {
+                    // One bit for each bound: SIMD code has all of them at once, and a branch for each bound
+                    // would often be predicted wrongly.
+                    let mut is_within = 0u32;
+                    for (place, &bound) in bounds.iter().enumerate() {
+                        is_within |= u32::from(bound <= limit) << place;
+                    }
+                    while is_within != 0 {
+                        let place = is_within.trailing_zeros() as usize;
+                        is_within &= is_within - 1;
+                        let row = (first + at * AT_ONCE + place) as u32;
+                        found.push(sort_key((bounds[place], row)));
                     }
                 }
             },
         );
+        for (row, &bound) in (first + many.as_flattened().len()..).zip(few) {
+            if bound <= limit {
+                found.push(sort_key((bound, row as u32)));
+            }
+        }
         if self.found.len() >= self.tightens_at {
             self.tighten();
         }
@@ -218,13 +228,13 @@ impl<'t> Search<'t> {
         if self.found.len() <= self.n_nearest {
             return;
         }
-        self.found.select_nth_unstable_by(self.n_nearest - 1, |a, b| a.0.total_cmp(&b.0));
+        self.found.select_nth_unstable(self.n_nearest - 1);
         let nearest = self.found[..self.n_nearest].iter();
-        let upper = nearest.map(|&row| self.bounds(row).upper).fold(0.0, f64::max);
+        let upper = nearest.map(|&key| self.bounds(of_sort_key(key)).upper).fold(0.0, f64::max);
         // Conversion rounds to the nearest number, which may be less.
         let limit = ((upper - self.shared()) as f32).next_up();
         self.limit = limit;
-        self.found.retain(|row| row.0 <= limit);
+        self.found.retain(|&key| of_sort_key(key).0 <= limit);
         // Where many rows are equally far, they are not gone through for every tile.
         self.tightens_at = (2 * self.found.len()).max(4 * self.n_nearest);
     }
@@ -234,14 +244,14 @@ impl<'t> Search<'t> {
             return None;
         }
         self.tighten();
-        let mut keys: Vec<i64> = self.found.iter().map(|&row| sort_key(row)).collect();
-        keys.sort_unstable();
-        Some(keys.into_iter().map(|key| self.bounds(of_sort_key(key))).collect())
+        self.found.sort_unstable();
+        Some(self.found.iter().map(|&key| self.bounds(of_sort_key(key))).collect())
     }
 }
 
 /// One number for a partial bound and its row, in the order of `f32::total_cmp` and then of rows: such
 /// numbers are sorted faster than pairs.
+#[inline(always)]
 fn sort_key((partial, row): (f32, u32)) -> i64 {
     let bits = partial.to_bits().cast_signed();
     // Of negative numbers, that with the greater magnitude comes first.
