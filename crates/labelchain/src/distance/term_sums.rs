@@ -89,6 +89,30 @@ impl Query {
         }
     }
 }
+/// Adds the squared differences of as many columns as fill SIMD registers, and returns how many these are.
+///
+/// A register has the terms of neighbouring columns in one row, but a sum takes them in the order of the
+/// columns. The terms of eight columns in eight rows are therefore transposed before they are added.
+#[inline(always)]
+fn add_squares<const N: usize>(sums: &mut [f64; N], cells: &[f64], rows: &[&[f64]; N]) -> usize {
+    let (of_columns, _) = cells.as_chunks::<N>();
+    for (at, cells) in of_columns.iter().enumerate() {
+        let mut terms = [[0.0; N]; N];
+        for (terms, row) in terms.iter_mut().zip(rows) {
+            let row = &row[at * N..at * N + N];
+            for ((term, x), v) in terms.iter_mut().zip(cells).zip(row) {
+                *term = (x - v) * (x - v);
+            }
+        }
+        for column in 0..N {
+            for (sum, terms) in sums.iter_mut().zip(&terms) {
+                *sum += terms[column];
+            }
+        }
+    }
+    of_columns.as_flattened().len()
+}
+
 /// The squared distances from a row with these cells to some training rows; no cell is missing.
 ///
 /// The rows are far apart in memory, so that they cannot fill a SIMD register at once; but eight sums
@@ -114,16 +138,13 @@ fn dense_distances(
             #[inline(always)]
             || {
                 let mut sums = [0.0; AT_ONCE];
+                let n_squared = if is_numeric { add_squares(&mut sums, cells, &rows) } else { 0 };
                 // The bodies of plain loops are inlined; those of `map` and `for_each` are not always.
-                for (column, (&x, comparison)) in cells.iter().zip(comparisons).enumerate() {
-                    if is_numeric {
-                        for (sum, row) in sums.iter_mut().zip(&rows) {
-                            *sum += (x - row[column]) * (x - row[column]);
-                        }
-                    } else {
-                        for (sum, row) in sums.iter_mut().zip(&rows) {
-                            *sum += comparison.term(x, row[column]);
-                        }
+                for (column, (&x, comparison)) in
+                    cells.iter().zip(comparisons).enumerate().skip(n_squared)
+                {
+                    for (sum, row) in sums.iter_mut().zip(&rows) {
+                        *sum += comparison.term(x, row[column]);
                     }
                 }
                 sums
