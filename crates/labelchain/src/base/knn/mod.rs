@@ -235,7 +235,12 @@ pub struct Distances {
     relevance_by_label: OnceLock<Vec<Vec<bool>>>,
     /// By label; none where all labels of the rows fitted on are known.
     unknown_labels: Option<Vec<UnknownLabel>>,
+    /// ln n of so many votes n as R neighbours have, unless R is large.
+    logarithms: Vec<f64>,
 }
+
+/// Logarithms of numbers of votes that are computed once for a block.
+const MOST_LOGARITHMS: usize = 64;
 
 /// The inputs that one label uses: of the rows that vote on it, and of the rows of the block.
 struct LabelInputs {
@@ -319,13 +324,18 @@ impl Scoring for NearestNeighboursModel {
             label_inputs: self.views.iter().map(label_inputs).collect(),
             relevance_by_label: OnceLock::new(),
             unknown_labels: self.unknown_labels(),
+            logarithms: (0..=self.neighbours.min(MOST_LOGARITHMS))
+                .map(|n| (n as f64).ln())
+                .collect(),
         }
     }
 
     fn evidence<'m>(&'m self, scores: &'m Distances, row: usize) -> NeighbourEvidence<'m> {
         let no_labels = LabelMatrix::empty(1, self.n_labels());
         let disagreements = OnceCell::new();
+        let mut n_own_distances = 0;
         if scores.label_inputs.iter().any(Option::is_some) {
+            n_own_distances = self.n_labels();
             let none = vec![[0.0; BLOCK_ROWS]; self.rows.len().div_ceil(BLOCK_ROWS)];
             disagreements.get_or_init(|| none);
         }
@@ -336,7 +346,8 @@ impl Scoring for NearestNeighboursModel {
             decided: no_labels.clone(),
             relevant: no_labels,
             disagreements,
-            label_distances: (0..=self.n_labels()).map(|_| OnceCell::new()).collect(),
+            label_distances: (0..n_own_distances).map(|_| OnceCell::new()).collect(),
+            input_distances: Rc::default(),
             found: RefCell::default(),
             ranked_voters: RefCell::default(),
             block_bounds: RefCell::new(None),
@@ -362,9 +373,11 @@ pub struct NeighbourEvidence<'m> {
     /// label looks at all rows.
     disagreements: OnceCell<Vec<[f64; BLOCK_ROWS]>>,
     /// For each label with inputs of its own its distances in these to the rows fitted on, once computed,
-    /// infinite where a row has no vote; in the last place the distances in all inputs. They do not depend
-    /// on decisions, so all copies of the evidence share them.
+    /// infinite where a row has no vote. They do not depend on decisions, so all copies of the evidence share
+    /// them. Empty where no label has inputs of its own.
     label_distances: Rc<[OnceCell<Vec<[f64; BLOCK_ROWS]>>]>,
+    /// The same in all inputs.
+    input_distances: Rc<OnceCell<Vec<[f64; BLOCK_ROWS]>>>,
     found: RefCell<Found>,
     ranked_voters: RefCell<RankedVoters>,
     /// Where the nearest rows of the ranking were not enough for a label.
@@ -387,7 +400,16 @@ struct RankedVoters {
     n_steps: usize,
     /// The radius of the last of these steps; 0 before the first.
     radius: f64,
-    rows: Vec<Ranked>,
+    rows: Vec<RankedVoter>,
+}
+
+/// A row that votes on any label, with what is known of its first 64 labels, which is looked at for every
+/// label that is decided.
+#[derive(Clone)]
+struct RankedVoter {
+    ranked: Ranked,
+    labels: u64,
+    votes_on: u64,
 }
 
 /// What was last found out about the extended distances of all rows fitted on. With every decision they
@@ -424,6 +446,15 @@ impl NeighbourEvidence<'_> {
         f64::from(count) + more.sum::<f64>()
     }
 
+    /// The decisions about the first 64 labels, where these are all and what every row has of them is known.
+    fn few_decisions(&self) -> Option<FewDecisions> {
+        let is_known = self.scores.unknown_labels.is_none();
+        match (self.decided.row(0), self.relevant.row(0)) {
+            (&[decided], &[relevant]) if is_known => Some(FewDecisions { decided, relevant }),
+            _ => None,
+        }
+    }
+
     /// The R rows of least extended distance that vote on the label, and all that are as far as the last of
     /// them, in ascending order; of rows equally far the lower row comes first.
     ///
@@ -436,6 +467,7 @@ impl NeighbourEvidence<'_> {
             let mut rows = std::mem::take(&mut self.found.borrow_mut().nearest);
             rows.clear();
             let neighbours = self.model.neighbours;
+            rows.reserve(neighbours.min(RankedVoters::AT_FIRST) + 1);
             let mut nearest = NearestRows { neighbours, rows };
             self.scan(label, |row| nearest.insert(row));
             if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
@@ -455,7 +487,7 @@ impl NeighbourEvidence<'_> {
 
     /// The distances in all inputs from the row to the rows fitted on.
     fn input_distances(&self, ranking: &Ranking) -> &[[f64; BLOCK_ROWS]] {
-        self.label_distances[self.model.n_labels()].get_or_init(|| {
+        self.input_distances.get_or_init(|| {
             let rows = &self.model.rows;
             let mut blocks = vec![[f64::INFINITY; BLOCK_ROWS]; rows.len().div_ceil(BLOCK_ROWS)];
             let distances = ranking.distances();
@@ -514,16 +546,29 @@ impl NeighbourEvidence<'_> {
             let distance = distance + self.count_disagreements(row as usize);
             Ranked { distance, row }
         };
-        let votes_on = &self.model.votes_on;
+        let NearestNeighboursModel { labels, votes_on, .. } = self.model;
+        let few_decisions = self.few_decisions();
         let RankedVoters { n_steps, radius, rows } = &mut *self.ranked_voters.borrow_mut();
         let mut n_seen = 0;
         loop {
-            for ranked in &rows[n_seen..] {
-                if ranked.distance > bound {
+            for voter in &rows[n_seen..] {
+                let Ranked { distance, row } = voter.ranked;
+                if distance > bound {
                     return;
                 }
-                if votes_on.get(ranked.row as usize, label) {
-                    bound = bound.min(visit(extended(ranked)));
+                let votes = match label.0 {
+                    0..64 => voter.votes_on >> label.0 & 1 == 1,
+                    _ => votes_on.get(row as usize, label),
+                };
+                if votes {
+                    let extended = match &few_decisions {
+                        Some(decisions) => {
+                            let distance = distance + decisions.count_disagreements(voter.labels);
+                            Ranked { distance, row }
+                        }
+                        None => extended(&voter.ranked),
+                    };
+                    bound = bound.min(visit(extended));
                 }
             }
             if *radius >= bound {
@@ -532,10 +577,16 @@ impl NeighbourEvidence<'_> {
             n_seen = rows.len();
             let Some((step, radius_of_step)) = ranking.steps().nth(*n_steps) else { break };
             (*n_steps, *radius) = (*n_steps + 1, radius_of_step);
-            rows.reserve(step.len());
-            let votes =
-                |of: &&Ranked| votes_on.row(of.row as usize).iter().any(|&labels| labels != 0);
-            rows.extend(step.iter().filter(votes));
+            if rows.is_empty() {
+                rows.reserve(RankedVoters::AT_FIRST);
+            }
+            for &ranked in step {
+                let votes_on = votes_on.row(ranked.row as usize);
+                if votes_on.iter().any(|&labels| labels != 0) {
+                    let labels = labels.row(ranked.row as usize)[0];
+                    rows.push(RankedVoter { ranked, labels, votes_on: votes_on[0] });
+                }
+            }
         }
         if ranking.radius() == f64::INFINITY {
             return;
@@ -684,21 +735,42 @@ impl NeighbourEvidence<'_> {
     /// or 0; 0 where the votes are equal.
     fn log_odds(&self, label: LabelId, nearest: &[Ranked], neighbours: usize) -> Score {
         let [yes, no] = self.votes(label, self.voters(nearest, neighbours));
-        let pseudo_count = match self.model.ties {
-            Ties::LowerRow => 0.0,
-            Ties::Weka => 1.0 / self.model.views[label.0].rows.len().max(1) as f64,
+        let log = |n: usize| match self.model.ties {
+            Ties::LowerRow => {
+                let known = self.scores.logarithms.get(n).copied();
+                known.unwrap_or_else(|| (n as f64).ln())
+            }
+            Ties::Weka => {
+                let pseudo_count = 1.0 / self.model.views[label.0].rows.len().max(1) as f64;
+                (n as f64 + pseudo_count).ln()
+            }
         };
-        Score::LogOdds(if yes == no {
-            0.0
-        } else {
-            (yes as f64 + pseudo_count).ln() - (no as f64 + pseudo_count).ln()
-        })
+        Score::LogOdds(if yes == no { 0.0 } else { log(yes) - log(no) })
     }
 
     /// The support of a label for several R, none greater than the model's, from one search.
     fn supports<const N: usize>(&self, label: LabelId, neighbours: [usize; N]) -> [Score; N] {
         let nearest = self.nearest(label);
         neighbours.map(|r| self.log_odds(label, &nearest, r))
+    }
+}
+
+impl RankedVoters {
+    /// Places for rows at first: most searches end before there are more, and small pieces of memory are given
+    /// out faster.
+    const AT_FIRST: usize = 32;
+}
+
+/// Decisions about up to 64 labels.
+struct FewDecisions {
+    decided: u64,
+    relevant: u64,
+}
+
+impl FewDecisions {
+    /// The number of decided labels on which a row with these labels disagrees.
+    fn count_disagreements(&self, labels: u64) -> f64 {
+        f64::from(((labels ^ self.relevant) & self.decided).count_ones())
     }
 }
 
