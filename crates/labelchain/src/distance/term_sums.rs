@@ -89,10 +89,11 @@ impl Query {
         }
     }
 }
+
 /// Adds the squared differences of as many columns as fill SIMD registers, and returns how many these are.
 ///
 /// A register has the terms of neighbouring columns in one row, but a sum takes them in the order of the
-/// columns. The terms of eight columns in eight rows are therefore transposed before they are added.
+/// columns. The terms of N columns in N rows are therefore transposed before they are added.
 #[inline(always)]
 fn add_squares<const N: usize>(sums: &mut [f64; N], cells: &[f64], rows: &[&[f64]; N]) -> usize {
     let (of_columns, _) = cells.as_chunks::<N>();

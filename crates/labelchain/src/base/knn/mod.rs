@@ -446,6 +446,11 @@ impl NeighbourEvidence<'_> {
         f64::from(count) + more.sum::<f64>()
     }
 
+    /// A ranked row with its extended distance.
+    fn extended(&self, Ranked { distance, row }: Ranked) -> Ranked {
+        Ranked { distance: distance + self.count_disagreements(row as usize), row }
+    }
+
     /// The decisions about the first 64 labels, where these are all and what every row has of them is known.
     fn few_decisions(&self) -> Option<FewDecisions> {
         let is_known = self.scores.unknown_labels.is_none();
@@ -455,11 +460,12 @@ impl NeighbourEvidence<'_> {
         }
     }
 
-    /// The R rows of least extended distance that vote on the label, and all that are as far as the last of
-    /// them, in ascending order; of rows equally far the lower row comes first.
+    /// The R rows of least extended distance that vote on the label and, where ties are as in WEKA, all that are as
+    /// far as the last of them, in ascending order; of rows equally far the lower row comes first.
     ///
-    /// Until the next decision they are those of every label with the same voters and inputs: of nearly all
-    /// labels, where these are decided independently.
+    /// Until the next decision they are those of every label with the same voters and inputs. Only the last search
+    /// is kept: labels that are decided independently share it where they follow each other and none of them is
+    /// undersampled.
     fn nearest(&self, label: LabelId) -> Ref<'_, [Ranked]> {
         let is_found =
             self.found.borrow().label.is_some_and(|found| self.model.share_view(found, label));
@@ -468,7 +474,8 @@ impl NeighbourEvidence<'_> {
             rows.clear();
             let neighbours = self.model.neighbours;
             rows.reserve(neighbours.min(RankedVoters::AT_FIRST) + 1);
-            let mut nearest = NearestRows { neighbours, rows };
+            let keeps_ties = self.model.ties == Ties::Weka;
+            let mut nearest = NearestRows { neighbours, keeps_ties, rows };
             self.scan(label, |row| nearest.insert(row));
             if let Some(bounds) = &mut *self.block_bounds.borrow_mut() {
                 bounds.nearest = nearest.rows.iter().take(neighbours).map(|row| row.row).collect();
@@ -542,50 +549,28 @@ impl NeighbourEvidence<'_> {
         mut visit: impl FnMut(Ranked) -> f64,
     ) {
         let mut bound = f64::INFINITY;
-        let extended = |&Ranked { distance, row }: &Ranked| {
-            let distance = distance + self.count_disagreements(row as usize);
-            Ranked { distance, row }
-        };
-        let NearestNeighboursModel { labels, votes_on, .. } = self.model;
         let few_decisions = self.few_decisions();
-        let RankedVoters { n_steps, radius, rows } = &mut *self.ranked_voters.borrow_mut();
+        let mut voters = self.ranked_voters.borrow_mut();
         let mut n_seen = 0;
         loop {
-            for voter in &rows[n_seen..] {
-                let Ranked { distance, row } = voter.ranked;
-                if distance > bound {
+            for voter in &voters.rows[n_seen..] {
+                if voter.ranked.distance > bound {
                     return;
                 }
-                let votes = match label.0 {
-                    0..64 => voter.votes_on >> label.0 & 1 == 1,
-                    _ => votes_on.get(row as usize, label),
-                };
-                if votes {
+                if voter.votes_on(label, self.model) {
                     let extended = match &few_decisions {
-                        Some(decisions) => {
-                            let distance = distance + decisions.count_disagreements(voter.labels);
-                            Ranked { distance, row }
-                        }
-                        None => extended(&voter.ranked),
+                        Some(decisions) => voter.extended(decisions),
+                        None => self.extended(voter.ranked),
                     };
                     bound = bound.min(visit(extended));
                 }
             }
-            if *radius >= bound {
+            if voters.radius >= bound {
                 return;
             }
-            n_seen = rows.len();
-            let Some((step, radius_of_step)) = ranking.steps().nth(*n_steps) else { break };
-            (*n_steps, *radius) = (*n_steps + 1, radius_of_step);
-            if rows.is_empty() {
-                rows.reserve(RankedVoters::AT_FIRST);
-            }
-            for &ranked in step {
-                let votes_on = votes_on.row(ranked.row as usize);
-                if votes_on.iter().any(|&labels| labels != 0) {
-                    let labels = labels.row(ranked.row as usize)[0];
-                    rows.push(RankedVoter { ranked, labels, votes_on: votes_on[0] });
-                }
+            n_seen = voters.rows.len();
+            if !voters.take_step(ranking, self.model) {
+                break;
             }
         }
         if ranking.radius() == f64::INFINITY {
@@ -601,7 +586,7 @@ impl NeighbourEvidence<'_> {
                 return;
             }
             if self.model.votes_on.get(ranked.row as usize, label) {
-                bound = bound.min(visit(extended(ranked)));
+                bound = bound.min(visit(self.extended(*ranked)));
             }
         }
     }
@@ -759,6 +744,42 @@ impl RankedVoters {
     /// Places for rows at first: most searches end before there are more, and small pieces of memory are given
     /// out faster.
     const AT_FIRST: usize = 32;
+
+    /// Takes the voters of the next step of the ranking; whether there is a further step.
+    fn take_step(&mut self, ranking: &Ranking, model: &NearestNeighboursModel) -> bool {
+        let Some((step, radius)) = ranking.steps().nth(self.n_steps) else { return false };
+        (self.n_steps, self.radius) = (self.n_steps + 1, radius);
+        if self.rows.is_empty() {
+            self.rows.reserve(RankedVoters::AT_FIRST);
+        }
+        for &ranked in step {
+            let [votes_on, labels] =
+                [&model.votes_on, &model.labels].map(|of| of.row(ranked.row as usize));
+            if votes_on.iter().any(|&labels| labels != 0) {
+                let (labels, votes_on) = (labels[0], votes_on[0]);
+                self.rows.push(RankedVoter { ranked, labels, votes_on });
+            }
+        }
+        true
+    }
+}
+
+impl RankedVoter {
+    /// Whether the row votes on a label.
+    #[inline]
+    fn votes_on(&self, label: LabelId, model: &NearestNeighboursModel) -> bool {
+        match label.0 {
+            0..64 => self.votes_on >> label.0 & 1 == 1,
+            _ => model.votes_on.get(self.ranked.row as usize, label),
+        }
+    }
+
+    /// The row with its extended distance.
+    #[inline]
+    fn extended(&self, decisions: &FewDecisions) -> Ranked {
+        let Ranked { distance, row } = self.ranked;
+        Ranked { distance: distance + decisions.count_disagreements(self.labels), row }
+    }
 }
 
 /// Decisions about up to 64 labels.
@@ -790,9 +811,11 @@ fn take_minima<const N: usize>(minima: &mut [f64; N], others: &[f64; N]) {
     }
 }
 
-/// The nearest of the rows seen so far, and all that are as far as the last of them, in ascending order.
+/// The nearest of the rows seen so far and, if ties are kept, all that are as far as the last of them, in ascending
+/// order.
 struct NearestRows {
     neighbours: usize,
+    keeps_ties: bool,
     rows: Vec<Ranked>,
 }
 
@@ -806,6 +829,9 @@ impl NearestRows {
         }
         let index = self.rows.partition_point(|other| *other < row);
         self.rows.insert(index, row);
+        if !self.keeps_ties {
+            self.rows.truncate(self.neighbours);
+        }
         let bound = self.bound();
         while self.rows.last().is_some_and(|last| last.distance > bound) {
             self.rows.pop();
