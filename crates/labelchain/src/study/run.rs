@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::ledger::{Cell, Heading, Key, Ledger};
 use super::pace::Pace;
 use super::part::{Only, Shard};
-use super::protocol::{Protocol, SetSpec};
+use super::protocol::{Protocol, SetSource, SetSpec};
 use super::work::{FoldTask, FoldWorker};
 use crate::error::{Error, Remedy, Result, unpoisoned};
 use crate::progress::Cancel;
@@ -317,9 +317,9 @@ fn check_data(
         return Ok(());
     }
     let sets = protocol.sets.iter().filter(|set| summary.missing.contains(&set.name));
-    let place = |set: &SetSpec| match set.source.file() {
-        Some(file) => file.display().to_string(),
-        None => set.name.clone(),
+    let place = |set: &SetSpec| match &set.source {
+        SetSource::File { path, .. } => path.display().to_string(),
+        SetSource::Paper { directory, .. } => directory.join(&set.name).display().to_string(),
     };
     let places: Vec<String> = sets.map(place).collect();
     let problem = format!("nothing to run, for no set has its data: {}", places.join(", "));
