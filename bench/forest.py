@@ -51,8 +51,10 @@ def main(data, rows):
         run([program, "generate", "network", "--rows", str(rows), "--features", str(features), "--labels", str(labels), "-o", place("network.arff")])
         sets.append((f"{rows:,} x {features} x {labels}, generated", place("network.arff"), FEW_TREES))
         for name, path, trees in sets:
-            csv = place("rows.csv")
-            run([program, "convert", path, csv, "--force"])
+            # A file of its own for each set: the label list beside it names the labels of one set.
+            csv = place(f"{trees}-{os.path.basename(path)}.csv")
+            if run([program, "convert", path, csv]) is None:
+                sys.exit(f"{path} could not be converted for scikit-learn")
             n_labels = json.loads(run([program, "describe", path, "--json"])["out"])["labels"]
             their = [sys.executable, __file__, "--rival", csv, str(n_labels), str(trees)]
             who = {"labelchain": [bench, path, str(trees)], "scikit-learn": their}

@@ -34,7 +34,7 @@ def run(command):
     """One process: what it printed, and what it cost as a whole. The files that it is to write are removed first, because
     programs do not write over files, or not all of them without being told to."""
     for option, path in zip(command, command[1:]):
-        if option in ("-o", "--explain", "--results") and os.path.exists(path):
+        if option in ("-o", "--out", "--explain", "--results") and os.path.exists(path):
             os.remove(path)
     started = time.perf_counter()
     with tempfile.TemporaryFile("w+") as errors:
