@@ -607,9 +607,9 @@ impl Error {
             Error::Uncalibrated { .. } => Some(
                 Remedy::from("train again with a smaller ")
                     .setting("sample")
-                    .text(", or where columns were read a few at a time with a greater ")
+                    .text(", or with a greater ")
                     .setting("max-memory")
-                    .text("; or aim at votes"),
+                    .text(" where columns were read a few at a time; or aim at votes"),
             ),
             Error::RepeatedColumn { name, .. } => Some(
                 Remedy::default()

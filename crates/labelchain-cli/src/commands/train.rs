@@ -162,8 +162,8 @@ impl Train {
             Err(Error::TooLarge { .. }) if by_column => {
                 remark(
                     "note: the rows take more than an eighth of --max-memory; they are read a few \
-                     columns at a time, which takes longer, and neither are probabilities calibrated and \
-                     losses estimated, nor dates and identifiers looked for",
+                     columns at a time, which takes longer; probabilities are not calibrated, losses are \
+                     not estimated, and dates and identifiers are not looked for",
                 );
                 // A part of the rows does not show what a column is for.
                 let roles = ColumnRoles { find: false, ..(*options.roles).clone() };

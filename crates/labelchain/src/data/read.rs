@@ -65,8 +65,8 @@ pub struct ReadOptions {
     /// CSV, TSV and JSON lines: inputs whose kind is known, by name; the kind of others is inferred from
     /// their cells.
     pub attributes: Arc<[Attribute]>,
-    /// SVMLight only: how many features there are, where the largest index does not say; at least so many where
-    /// `attributes` are known, of which further ones are none.
+    /// SVMLight only: how many features there are, where the largest index does not say. Where `attributes` are
+    /// known, the file may have more features than that, which are read as further columns.
     pub n_features: Option<usize>,
     /// Which columns are no inputs, or texts.
     pub roles: Arc<ColumnRoles>,

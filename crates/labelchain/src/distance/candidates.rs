@@ -198,8 +198,8 @@ impl<'t> Search<'t> {
             #[inline(always)]
             || {
                 for (at, bounds) in many.iter().enumerate() {
-                    // One bit for each bound: SIMD code has all of them at once, and a branch for each bound
-                    // would often be predicted wrongly.
+                    // SIMD code compares all bounds at once and makes a bit of each; a branch for each bound would
+                    // often be predicted wrongly.
                     let mut is_within = 0u32;
                     for (place, &bound) in bounds.iter().enumerate() {
                         is_within |= u32::from(bound <= limit) << place;

@@ -112,10 +112,9 @@ impl Neighbourhood<'_> {
     }
 
     /// How many rows to measure at a time. Their distances, memberships and rankings may take a quarter of the
-    /// memory, and there are at most four million distances. Where memberships
-    /// are asked for, each thread gets at most the 64 rows of one product, because every member reads the memberships
-    /// again; more than 64 rows are taken only if their memberships fit into the L3 cache. What is measured does not
-    /// depend on it.
+    /// memory, and there are at most four million distances. Where memberships are asked for, each thread gets at
+    /// most the 64 rows of one product, because every member reads the memberships again; more than 64 rows are taken
+    /// only if their memberships fit into the L3 cache. What is measured does not depend on it.
     pub fn rows_at_once(&self, with_memberships: bool) -> usize {
         // A distance, a membership, and twice a row with its distance.
         const BYTES: usize = 8 + 8 + 2 * size_of::<Ranked>();

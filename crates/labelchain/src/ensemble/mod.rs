@@ -13,7 +13,7 @@ mod votes;
 
 pub use genetic::{GeneticSearch, Individual, Objectives, Subset};
 pub use outputs::{EnsembleOutput, OutputOptions};
-pub(crate) use outputs::{MOST_MEASURED, SeenRows};
+pub(crate) use outputs::{MAX_CALIBRATION_ROWS, SeenRows};
 pub use policies::{DECAY, LENDERS, ORDERS};
 pub use sampling::{
     Candidate, FIT_SHARE, MEMBERS, MemberRows, SAMPLE, SEARCH_ROWS, Sampling, SearchRows,

@@ -17,9 +17,9 @@ use crate::prepare::Prepared;
 use crate::progress::Cancel;
 use crate::seed::Seed;
 
-/// By how many training rows an ensemble is calibrated at most that measures each of them against all others: of all,
-/// that takes time which grows with their square.
-pub(crate) const MOST_MEASURED: usize = 10_000;
+/// The most training rows that calibrate an ensemble whose members measure each of them against all others: to take
+/// all rows would cost time that grows with the square of their number.
+pub(crate) const MAX_CALIBRATION_ROWS: usize = 10_000;
 
 /// What an ensemble answers about rows.
 #[derive(Clone, Debug)]
@@ -214,7 +214,7 @@ impl Ensemble {
     pub(crate) fn calibrating_rows(&self, n_rows: usize, max_memory: u64) -> Vec<usize> {
         let most = rows_within(self.n_labels, max_memory);
         let is_measured = self.needs_neighbourhood();
-        evenly_spread(n_rows, if is_measured { most.min(MOST_MEASURED) } else { most })
+        evenly_spread(n_rows, if is_measured { most.min(MAX_CALIBRATION_ROWS) } else { most })
     }
 
     /// The losses of answers for an aim about training rows, each by the members that have not seen it;

@@ -235,7 +235,7 @@ pub struct Distances {
     relevance_by_label: OnceLock<Vec<Vec<bool>>>,
     /// By label; none where all labels of the rows fitted on are known.
     unknown_labels: Option<Vec<UnknownLabel>>,
-    /// ln n of so many votes n as R neighbours have, unless R is large.
+    /// ln n of every number of votes n from 0 to R, or to 64 where R is greater.
     logarithms: Vec<f64>,
 }
 
@@ -403,12 +403,14 @@ struct RankedVoters {
     rows: Vec<RankedVoter>,
 }
 
-/// A row that votes on any label, with what is known of its first 64 labels, which is looked at for every
-/// label that is decided.
+/// A row that votes on at least one label. Its first 64 labels are copied beside its distance, because they are looked
+/// at for every label that is decided, and rows of a label matrix are far apart in memory.
 #[derive(Clone)]
 struct RankedVoter {
     ranked: Ranked,
+    /// A bit for each of the first 64 labels: whether it is relevant to the row.
     labels: u64,
+    /// A bit for each of the first 64 labels: whether the row votes on it.
     votes_on: u64,
 }
 
@@ -451,7 +453,7 @@ impl NeighbourEvidence<'_> {
         Ranked { distance: distance + self.count_disagreements(row as usize), row }
     }
 
-    /// The decisions about the first 64 labels, where these are all and what every row has of them is known.
+    /// The decisions as bits, if there are at most 64 labels and all of them are known of every training row.
     fn few_decisions(&self) -> Option<FewDecisions> {
         let is_known = self.scores.unknown_labels.is_none();
         match (self.decided.row(0), self.relevant.row(0)) {
@@ -782,9 +784,11 @@ impl RankedVoter {
     }
 }
 
-/// Decisions about up to 64 labels.
+/// Decisions about up to 64 labels, a bit for each label.
 struct FewDecisions {
+    /// Whether the label is decided.
     decided: u64,
+    /// Whether it was decided to be relevant.
     relevant: u64,
 }
 
