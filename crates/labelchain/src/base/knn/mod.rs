@@ -1059,6 +1059,22 @@ mod tests {
     }
 
     #[test]
+    fn a_row_outside_of_the_view_of_a_label_may_not_vote_on_it() {
+        let data = coarse(5, 2, 1);
+        let mut model = NearestNeighbours::default()
+            .fit(&Prepared::as_is(&data), &[0, 1, 2], Seed::new(1))
+            .unwrap();
+        let (n_labels, n_features) = (data.n_labels(), data.n_features());
+        let (n_numbers, n_rows, n_train) = (n_features, 5, Some(5));
+        let dimensions = Dimensions { n_labels, n_features, n_numbers, n_rows, n_train };
+        assert!(model.fits(&dimensions));
+        model.votes_on.set(4, LabelId(1), true);
+        assert!(!model.fits(&dimensions));
+        model.votes_on.set(0, LabelId(1), false);
+        assert!(!model.fits(&dimensions), "as many rows, but not those of the view");
+    }
+
+    #[test]
     fn no_neighbours_are_refused() {
         let train = Prepared::as_is(&coarse(5, 2, 1));
         let none = NearestNeighbours { neighbours: 0, ..NearestNeighbours::default() };
